@@ -1,0 +1,47 @@
+# evener_module(NAME DEPENDS module... LIBRARIES target...)
+#
+# One folder of src/ as a static library. DEPENDS is the whole list of folders an #include of this
+# one may name (base is always allowed); tests/tidy reads these lines and fails on any other arrow.
+function(evener_module name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(evener_${name} STATIC ${sources})
+  target_include_directories(evener_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(evener_${name} PRIVATE evener_options)
+  foreach(dependency ${arg_DEPENDS})
+    target_link_libraries(evener_${name} PUBLIC evener_${dependency})
+  endforeach()
+  if(NOT name STREQUAL base)
+    target_link_libraries(evener_${name} PUBLIC evener_base)
+  endif()
+  target_link_libraries(evener_${name} PUBLIC ${arg_LIBRARIES})
+endfunction()
+
+# evener_tests(NAME LINK module... LIBRARIES target...)
+#
+# All *_test.cpp of the calling folder as one program, test_NAME, known to ctest case by case.
+# Tests read their fixtures from EVENER_TEST_DATA.
+function(evener_tests name)
+  cmake_parse_arguments(arg "" "" "LINK;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE
+    EVENER_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" EVENER_SHARED="${CMAKE_SOURCE_DIR}/../shared")
+  target_link_libraries(test_${name} PRIVATE evener_options GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
+  foreach(module ${arg_LINK})
+    target_link_libraries(test_${name} PRIVATE evener_${module})
+  endforeach()
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# evener_fuzz(NAME LINK module...): tests/fuzz/NAME_fuzz.cpp as the libFuzzer program fuzz_NAME.
+function(evener_fuzz name)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/${name}_fuzz.cpp)
+  target_link_libraries(fuzz_${name} PRIVATE evener_options)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  foreach(module ${arg_LINK})
+    target_link_libraries(fuzz_${name} PRIVATE evener_${module})
+  endforeach()
+endfunction()

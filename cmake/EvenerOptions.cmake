@@ -1,0 +1,17 @@
+# Flags that every target of the project shares.
+add_library(evener_options INTERFACE)
+target_compile_options(evener_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fno-omit-frame-pointer
+  # One rounding per operation as written: a fused multiply-add the compiler chose for one batch size
+  # and not for another would break batch invariance. Kernels ask for fma by name.
+  -ffp-contract=off)
+if(EVENER_SANITIZE)
+  target_compile_options(evener_options INTERFACE -fsanitize=${EVENER_SANITIZE} -fno-sanitize-recover=all -g1)
+  target_link_options(evener_options INTERFACE -fsanitize=${EVENER_SANITIZE})
+endif()
+if(EVENER_FUZZ)
+  target_compile_options(evener_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(evener_options INTERFACE -Wno-unused-command-line-argument)
+endif()
