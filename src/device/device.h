@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "device/batch.h"
+#include "device/caches.h"
+#include "device/tensor.h"
+#include "device/weight.h"
+
+namespace evener::device {
+
+struct DeviceInfo {
+  std::string name;         // "cpu:0"
+  std::string description;  // "AMD EPYC, 2 cores, AVX2"
+  size_t memory_bytes = 0;  // that this process may use in all
+};
+
+// One linear map of an input that several maps share (q, k and v; gate and up).
+struct LinearPart {
+  const Weight* weight = nullptr;
+  Tensor bias;  // [1, outputs]; a null buffer means none
+  Tensor y;     // [rows, outputs]
+};
+
+// Which channels of a head turn together: (2k, 2k + 1), or (k, k + rotary_dim / 2).
+enum class RopePairing { neighbours, halves };
+
+// How the keys of G heads serve V value heads: value head j uses key head j div (V / G), or j mod
+// G.
+enum class HeadMapping { grouped, tiled };
+
+struct DeltaNetArgs {
+  Tensor qkv;      // [rows, (2 G + V) S]: q heads, k heads, v heads, after convolution and silu
+  Tensor beta;     // [rows, V] logits
+  Tensor alpha;    // [rows, V] before time-step bias and softplus
+  Tensor a;        // [1, V], negative
+  Tensor dt_bias;  // [1, V]
+  size_t num_key_heads = 0;  // G; V and S are the state cache's
+  HeadMapping mapping = HeadMapping::grouped;
+  float norm_eps = 0;  // added to the sum of squares of q and of k
+};
+
+// The coarse operations that a model is made of, on the memory of one device.
+//
+// Batch invariance: every row of a result is computed by one fixed sequence of roundings, whatever
+// the number of rows, the slices beside it and the borders of its own chunk. Tests compare for
+// equal bits.
+//
+// All calls come from the thread of the rank that owns the device, in program order; the CPU device
+// runs them at once, others may record them and run them before the next read(). Shapes that
+// disagree are the caller's bug and abort. y must not overlap an input unless said so.
+// Equations: reference/models. Judges: tests/reference.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceInfo& info() const = 0;
+
+  // Zeroed memory. Error: out_of_memory.
+  virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) = 0;
+
+  // Packs a weight. Errors: unsupported (dtype), out_of_memory.
+  virtual Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) = 0;
+
+  // Errors: unsupported (dtype or head_dim), out_of_memory.
+  virtual Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) = 0;
+  virtual Result<std::unique_ptr<StateCache>> create_state_cache(const StateCacheShape& shape) = 0;
+
+  // Host to device and back; values are row by row without gaps. read() waits for all before it.
+  virtual void write(std::span<const float> values, const Tensor& y) = 0;
+  virtual void read(const Tensor& x, std::span<float> values) = 0;
+
+  // y[r] = row ids[r] of an embedding weight, as f32. Every id is below weight.outputs().
+  virtual void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) = 0;
+
+  // For each part: y = x W^T + bias. x [rows, inputs], shared by all parts. Inputs of quantised
+  // weights are rounded to 8 bits in blocks as the peer does (Q8_0 blocks of 32 for Q4_0 and Q8_0,
+  // Q8_K blocks of 256 for Q4_K and Q6_K); inputs of float weights stay f32.
+  virtual void linear(const Tensor& x, std::span<const LinearPart> parts) = 0;
+
+  // y[r,c] = x[r,c] * gain[c] / sqrt(mean over c of x[r,c]^2 + epsilon). gain [1, cols]. y may be
+  // x.
+  virtual void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) = 0;
+
+  // y[r,c] = rms_norm(x)[r,c] * silu(gate[r,c]). y may be x.
+  virtual void gated_rms_norm(const Tensor& x, const Tensor& gain, float epsilon,
+                              const Tensor& gate, const Tensor& y) = 0;
+
+  // angles[r] = (cos, sin) of positions[r] * inverse_frequency[k] for k in [0, n), both times
+  // magnitude: [rows, 2 n], cosines first. Products and functions are formed in f64.
+  virtual void rope_angles(std::span<const int32_t> positions,
+                           std::span<const double> inverse_frequency, float magnitude,
+                           const Tensor& angles) = 0;
+
+  // Turns the first 2 n channels of each head; the others stay. x is [rows * heads, head_dim],
+  // rows being angles.rows, changed in place; x.stride may exceed head_dim.
+  virtual void rope(const Tensor& x, const Tensor& angles, RopePairing pairing) = 0;
+
+  // Writes row r's key and value [rows, kv_heads * head_dim] to its position in the pages of
+  // `layer`.
+  virtual void store_kv(KvCache& cache, size_t layer, const Batch& batch, const Tensor& k,
+                        const Tensor& v) = 0;
+
+  // Causal attention of each row over positions 0 .. its own, which are stored already:
+  //     y[r, i] = sum_s softmax_s(scale * q[r, i] . k[s, i div (heads / kv_heads)]) v[s, ..]
+  // q, y [rows, heads * head_dim]. Summed over tiles of absolute positions in rising order.
+  virtual void attention(const KvCache& cache, size_t layer, const Batch& batch, const Tensor& q,
+                         float scale, const Tensor& y) = 0;
+
+  // Depthwise causal convolution over time, then silu:
+  //     y[t, c] = silu(sum_{j < C} taps[c, j] x[t - C + 1 + j, c])
+  // x, y [rows, channels]; taps [channels, C], oldest first. Rows before the slice come from its
+  // slot, which then keeps the last C - 1 rows of x.
+  virtual void causal_conv_silu(StateCache& cache, size_t layer, const Batch& batch,
+                                const Tensor& x, const Tensor& taps, const Tensor& y) = 0;
+
+  // Gated delta net, the recurrence of reference/models/qwen3next.md token by token on each slice's
+  // slot, in f32. y [rows, V S].
+  virtual void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
+                               const DeltaNetArgs& args, const Tensor& y) = 0;
+
+  // Zeroes a slot in all layers: the start of a sequence.
+  virtual void reset_state(StateCache& cache, int32_t slot) = 0;
+
+  // y = silu(gate) * up. y may be either.
+  virtual void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) = 0;
+
+  // y = x * sigmoid(gate). y may be x.
+  virtual void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) = 0;
+
+  // y = y + x.
+  virtual void add(const Tensor& x, const Tensor& y) = 0;
+
+  // y[i] = x[rows[i]].
+  virtual void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) = 0;
+};
+
+}  // namespace evener::device
