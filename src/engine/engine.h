@@ -1,0 +1,110 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "engine/generation.h"
+#include "gguf/file.h"
+#include "model/config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace evener::engine {
+
+struct EngineOptions {
+  std::filesystem::path model;  // empty: the bundled model
+  std::string device = "cpu:0";
+  size_t num_threads = 0;       // 0: one per physical core
+  size_t context_length = 0;    // 0: the model's own, or what memory allows
+  size_t max_sequences = 16;    // running at once
+  size_t prefill_chunk = 512;   // prompt rows a step
+  std::string kv_type = "f16";  // "f16", "f32"
+  size_t memory_bytes_max = 0;  // 0: what the machine has
+};
+
+// What start-up is doing. fraction is of the phase, 0..1.
+struct LoadState {
+  enum class Phase { map, pack, warm, ready } phase = Phase::map;
+  double fraction = 0;
+};
+using LoadObserver = std::function<void(const LoadState&)>;
+
+struct LoadTimes {
+  std::chrono::duration<double> map{};
+  std::chrono::duration<double> pack{};
+  std::chrono::duration<double> warm{};
+};
+
+struct ModelFacts {
+  std::string id;  // file name without .gguf, or "evener-tiny35" for the bundled one
+  std::string name;
+  std::string family;
+  std::string quantisation;  // most used weight type: "Q8_0"
+  std::string device;
+  size_t num_parameters = 0;
+  size_t file_bytes = 0;
+  size_t vocab_size = 0;
+  size_t trained_context = 0;  // of the model
+  size_t admissible_tokens =
+      0;  // prompt and output together that one request may take: what is really admitted
+  size_t max_sequences = 0;
+  std::string chat_template;  // the file's own; may be empty
+  LoadTimes load_times;
+};
+
+// Counters since start and gauges, all consistent with each other.
+struct Stats {
+  size_t running = 0;
+  size_t waiting = 0;
+  size_t kv_pages_used = 0;
+  size_t kv_pages_total = 0;
+  size_t state_slots_used = 0;
+  size_t state_slots_total = 0;
+  uint64_t requests = 0;
+  uint64_t prompt_tokens = 0;
+  uint64_t generated_tokens = 0;
+  uint64_t cancelled = 0;
+  uint64_t steps = 0;
+  double step_seconds = 0;
+};
+
+// A running model: sequences in, updates out. Owns the step loop's thread. All methods are safe
+// from any thread.
+class Engine {
+ public:
+  // Loads the model (this takes a while and reports to `observer` from the calling thread) and
+  // starts the loop. Errors: as gguf, model and tokenizer; out_of_memory with the sum, before
+  // loading; cancelled if observer's owner asked for it through request_stop.
+  static Result<std::unique_ptr<Engine>> create(const EngineOptions& options,
+                                                const LoadObserver& observer);
+
+  // Cancels what runs, with a last update for each, and joins the loop.
+  ~Engine();
+
+  // Queues a sequence, first come first served. Errors: context_overflow (the prompt leaves no room
+  // for one token; message as serving/api.md 10), invalid_argument (empty prompt, id out of range,
+  // parameter out of range), unavailable (draining).
+  Result<SequenceId> submit(GenerationRequest request, Sink sink);
+
+  // Ends a sequence within one step and frees what it holds. Unknown or finished ids are ignored.
+  void cancel(SequenceId id);
+
+  // Admits nothing more, waits until the running ones have finished, at most `patience`, then
+  // cancels the rest. Returns when all is quiet.
+  void drain(std::chrono::milliseconds patience);
+
+  const ModelFacts& facts() const;
+  const tokenizer::Tokenizer& tokenizer() const;
+  Stats stats() const;
+
+ private:
+  class Impl;
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace evener::engine

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "device/device.h"
+#include "model/config.h"
+#include "parallel/comm.h"
+
+namespace evener::model {
+
+// Activation memory of a rank: a stack of tensors that is emptied scope by scope. Allocated once.
+class Scratch {
+ public:
+  // Error: out_of_memory.
+  static Result<Scratch> create(device::Device& device, size_t num_floats);
+
+  // Uninitialised. Running out is our own bug: Model::scratch_floats() promised enough.
+  device::Tensor make(size_t rows, size_t cols);
+
+  size_t used() const { return used_; }
+  void release_to(size_t used) { used_ = used; }
+
+ private:
+  Scratch(std::unique_ptr<device::Buffer> buffer, size_t num_floats);
+
+  std::unique_ptr<device::Buffer> buffer_;
+  size_t num_floats_;
+  size_t used_ = 0;
+};
+
+// What a rank keeps besides its weights. kv is null in models without attention, state in models
+// without recurrent layers.
+struct RankMemory {
+  Scratch scratch;
+  std::unique_ptr<device::KvCache> kv;
+  std::unique_ptr<device::StateCache> state;
+};
+
+// What one step asks of a rank.
+struct PassInput {
+  std::span<const int32_t> tokens;      // [rows], each below vocab_size
+  std::span<const int32_t> positions;   // [rows]
+  device::Batch batch;                  // slices covering the rows
+  std::span<const int32_t> logit_rows;  // rows whose logits are wanted, rising; may be empty
+};
+
+// A step on one rank: its input, its memory, and the device's operations in the words a model is
+// written in. Each verb that returns a tensor takes it from the scratch. Lives for one forward().
+class Pass {
+ public:
+  Pass(device::Device& device, parallel::Comm& comm, RankMemory& memory, const PassInput& input)
+      : device_(device), comm_(comm), memory_(memory), input_(input) {}
+
+  // Gives back all tensors made since its construction.
+  class Scope {
+   public:
+    explicit Scope(Pass& pass) : scratch_(pass.memory_.scratch), mark_(scratch_.used()) {}
+    ~Scope() { scratch_.release_to(mark_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Scratch& scratch_;
+    size_t mark_;
+  };
+
+  const PassInput& input() const { return input_; }
+  device::Device& device() { return device_; }
+  size_t num_rows() const { return input_.tokens.size(); }
+  device::Tensor make(size_t rows, size_t cols) { return memory_.scratch.make(rows, cols); }
+
+  device::Tensor embed(const device::Weight& weight);
+  device::Tensor linear(const device::Tensor& x, const device::Weight& weight,
+                        const device::Tensor& bias = {});
+  device::Tensor rms_norm(const device::Tensor& x, const device::Tensor& gain, float epsilon);
+
+  // Angles of all rows, made once a pass.
+  void prepare_rope(const RopeConfig& config, const RopeFrequencies& frequencies);
+  // x [rows, heads * head_dim] or [rows * heads, head_dim], changed in place.
+  void rope(const device::Tensor& x);
+
+  // Stores k and v for `layer` (counting attention layers), then attends. Scale is
+  // 1/sqrt(head_dim).
+  device::Tensor attention(size_t layer, const device::Tensor& q, const device::Tensor& k,
+                           const device::Tensor& v);
+
+  device::Tensor causal_conv_silu(size_t layer, const device::Tensor& x,
+                                  const device::Tensor& taps);
+  device::Tensor gated_delta_net(size_t layer, const device::DeltaNetArgs& args);
+
+  device::Tensor silu_mul(const device::Tensor& gate, const device::Tensor& up);
+
+  // x += sum of `part` over the ranks that share the layer.
+  void add_reduced(const device::Tensor& x, const device::Tensor& part);
+
+  // The rows whose logits are wanted.
+  device::Tensor logit_rows(const device::Tensor& x);
+
+ private:
+  device::Device& device_;
+  parallel::Comm& comm_;
+  RankMemory& memory_;
+  const PassInput& input_;
+  device::Tensor angles_;
+  device::RopePairing pairing_ = device::RopePairing::halves;
+};
+
+}  // namespace evener::model
