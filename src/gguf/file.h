@@ -11,30 +11,18 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "gguf/limits.h"
+#include "gguf/metadata_entry.h"
 #include "gguf/tensor.h"
 #include "gguf/value.h"
 
 namespace evener::gguf {
 
-// How much a file may ask for, whatever its size. Beyond these a file is not a model but an attack
-// or rubbish: each default is at least ten times what the largest published models use.
-struct Limits {
-  uint64_t metadata_entries = 1 << 16;
-  uint64_t tensors = 1 << 20;
-  uint64_t string_bytes = 16 << 20;    // of one metadata string
-  uint64_t array_elements = 16 << 20;  // of all arrays of a file together
-  int array_depth = 4;                 // an array of numbers is 1 deep
-  uint64_t parts = 1024;               // of a split file
-};
-
 struct OpenOptions {
   Limits limits;
 };
 
-struct MetadataEntry {
-  std::string_view key;
-  Value value;
-};
+struct Part;
 
 // A GGUF file of version 2 or 3, little-endian, or all parts of a split one
 // (NAME-00001-of-00003.gguf), mapped and checked: every tensor's bytes lie inside its file and
@@ -113,7 +101,6 @@ class File {
 
  private:
   static constexpr uint64_t kUintMax = std::numeric_limits<uint64_t>::max();
-  struct Part;
 
   File() = default;
   static Result<File> join(std::vector<Part> parts);
