@@ -8,12 +8,16 @@
 
 namespace evener::model {
 
+// Larger than any real size by far; small enough that products of three sizes fit 64 bits.
+inline constexpr size_t kWidthMax = size_t{1} << 20;
+
 // Rotary positions. Source: reference/models/llama.md.
 struct RopeConfig {
   size_t dim = 0;  // R, rotated channels of a head
   double base = 10000;
   enum class Scaling { none, linear, yarn } scaling = Scaling::none;
   double factor = 1;            // s
+  double attn_factor = 1;       // on the magnitude of sine and cosine
   double original_context = 0;  // L, yarn only
   std::vector<float> divisors;  // [R / 2] of the angles (llama-3), or empty
   device::RopePairing pairing = device::RopePairing::halves;

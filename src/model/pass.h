@@ -1,43 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "device/device.h"
 #include "model/config.h"
+#include "model/rank_memory.h"
 #include "parallel/comm.h"
 
 namespace evener::model {
-
-// Activation memory of a rank: a stack of tensors that is emptied scope by scope. Allocated once.
-class Scratch {
- public:
-  // Error: out_of_memory.
-  static Result<Scratch> create(device::Device& device, size_t num_floats);
-
-  // Uninitialised. Running out is our own bug: Model::scratch_floats() promised enough.
-  device::Tensor make(size_t rows, size_t cols);
-
-  size_t used() const { return used_; }
-  void release_to(size_t used) { used_ = used; }
-
- private:
-  Scratch(std::unique_ptr<device::Buffer> buffer, size_t num_floats);
-
-  std::unique_ptr<device::Buffer> buffer_;
-  size_t num_floats_;
-  size_t used_ = 0;
-};
-
-// What a rank keeps besides its weights. kv is null in models without attention, state in models
-// without recurrent layers.
-struct RankMemory {
-  Scratch scratch;
-  std::unique_ptr<device::KvCache> kv;
-  std::unique_ptr<device::StateCache> state;
-};
 
 // What one step asks of a rank.
 struct PassInput {
@@ -75,12 +48,31 @@ class Pass {
   device::Tensor embed(const device::Weight& weight);
   device::Tensor linear(const device::Tensor& x, const device::Weight& weight,
                         const device::Tensor& bias = {});
+
+  // Several maps of one input at once: the input is prepared once and the device has more to spread
+  // over its cores. Map n's result is the n-th tensor.
+  struct Map {
+    const device::Weight* weight;
+    device::Tensor bias = {};
+  };
+  template <size_t N>
+  std::array<device::Tensor, N> linear(const device::Tensor& x, const std::array<Map, N>& maps) {
+    std::array<device::Tensor, N> results;
+    std::array<device::LinearPart, N> parts;
+    for (size_t n = 0; n < N; ++n) {
+      results[n] = make(x.rows, maps[n].weight->outputs());
+      parts[n] = {.weight = maps[n].weight, .bias = maps[n].bias, .y = results[n]};
+    }
+    device_.linear(x, parts);
+    return results;
+  }
+
   device::Tensor rms_norm(const device::Tensor& x, const device::Tensor& gain, float epsilon);
 
   // Angles of all rows, made once a pass.
   void prepare_rope(const RopeConfig& config, const RopeFrequencies& frequencies);
-  // x [rows, heads * head_dim] or [rows * heads, head_dim], changed in place.
-  void rope(const device::Tensor& x);
+  // heads [rows * heads, head_dim], changed in place.
+  void rope(const device::Tensor& heads);
 
   // Stores k and v for `layer` (counting attention layers), then attends. Scale is
   // 1/sqrt(head_dim).
@@ -91,7 +83,10 @@ class Pass {
                                   const device::Tensor& taps);
   device::Tensor gated_delta_net(size_t layer, const device::DeltaNetArgs& args);
 
+  device::Tensor gated_rms_norm(const device::Tensor& x, const device::Tensor& gain, float epsilon,
+                                const device::Tensor& gate);
   device::Tensor silu_mul(const device::Tensor& gate, const device::Tensor& up);
+  device::Tensor sigmoid_mul(const device::Tensor& x, const device::Tensor& gate);
 
   // x += sum of `part` over the ranks that share the layer.
   void add_reduced(const device::Tensor& x, const device::Tensor& part);

@@ -1,0 +1,56 @@
+#include "model/layers.h"
+
+namespace evener::model {
+
+void DenseMlp::visit(const Config& c, LayerVisitor& v) {
+  v(gate, "ffn_gate.weight", {c.intermediate_size, c.hidden_size}, Shard::column);
+  v(up, "ffn_up.weight", {c.intermediate_size, c.hidden_size}, Shard::column);
+  v(down, "ffn_down.weight", {c.hidden_size, c.intermediate_size}, Shard::row);
+  v.optional(gate_bias, "ffn_gate.bias", {c.intermediate_size});
+  v.optional(up_bias, "ffn_up.bias", {c.intermediate_size});
+  v.optional(down_bias, "ffn_down.bias", {c.hidden_size});
+}
+
+device::Tensor DenseMlp::forward(Pass& pass, const device::Tensor& h) const {
+  const auto [gated, raised] =
+      pass.linear<2>(h, {{{gate.get(), gate_bias.tensor}, {up.get(), up_bias.tensor}}});
+  pass.device().silu_mul(gated, raised, raised);
+  return pass.linear(raised, *down, down_bias.tensor);
+}
+
+size_t DenseMlp::scratch_floats(const Config& c, size_t num_rows) {
+  return 2 * Scratch::size_of(num_rows, c.intermediate_size) +
+         2 * Scratch::size_of(num_rows, c.hidden_size);
+}
+
+void head_norm_and_rope(Pass& pass, const Config& c, const device::Tensor& heads,
+                        const Vector& gain) {
+  pass.device().rms_norm(heads, gain.tensor, c.norm_eps, heads);
+  pass.rope(heads);
+}
+
+void Ends::visit(const Config& c, TensorVisitor& v) {
+  v.matrix(embedding, {.name = "token_embd.weight",
+                       .shape = {c.vocab_size, c.hidden_size},
+                       .use = device::WeightUse::embedding});
+  v.vector(norm, {.name = "output_norm.weight", .shape = {c.hidden_size}});
+  v.matrix(head, {.name = "output.weight",
+                  .shape = {c.vocab_size, c.hidden_size},
+                  .shard = Shard::column,
+                  .substitute = "token_embd.weight"});
+}
+
+device::Tensor Ends::logits(Pass& pass, const Config& c, const device::Tensor& x) const {
+  const device::Tensor wanted = pass.logit_rows(x);
+  return pass.linear(pass.rms_norm(wanted, norm.tensor, c.norm_eps), *head);
+}
+
+size_t Ends::scratch_floats(const Config& c, size_t num_rows, size_t num_logit_rows,
+                            size_t layer_floats) {
+  const size_t head_floats = 2 * Scratch::size_of(num_logit_rows, c.hidden_size) +
+                             Scratch::size_of(num_logit_rows, c.vocab_size);
+  return Scratch::size_of(num_rows, c.hidden_size) + Scratch::size_of(num_rows, c.rope.dim) +
+         std::max(layer_floats, head_floats);
+}
+
+}  // namespace evener::model

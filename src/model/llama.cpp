@@ -1,0 +1,103 @@
+// llama: dense decoder with rotary attention over neighbouring pairs; biases are optional.
+// Source: reference/models/llama.md. Judge: golden models llama*.
+#include <memory>
+
+#include "model/decoder.h"
+#include "model/families.h"
+#include "model/layers.h"
+
+namespace evener::model {
+namespace {
+
+struct LlamaLayer {
+  LlamaLayer(const Config&, size_t layer) : index(layer) {}
+
+  size_t index;
+  Vector attn_norm;
+  Matrix attn_q;
+  Matrix attn_k;
+  Matrix attn_v;
+  Matrix attn_output;
+  Vector q_bias;
+  Vector k_bias;
+  Vector v_bias;
+  Vector output_bias;
+  Vector ffn_norm;
+  DenseMlp mlp;
+
+  void visit(const Config& c, LayerVisitor v);
+  void forward(Pass& pass, const Config& c, const device::Tensor& x) const;
+  static size_t scratch_floats(const Config& c, size_t num_rows);
+};
+
+void LlamaLayer::visit(const Config& c, LayerVisitor v) {
+  const size_t q_width = c.num_heads * c.head_dim;
+  const size_t kv_width = c.num_kv_heads * c.head_dim;
+  v(attn_norm, "attn_norm.weight", {c.hidden_size});
+  v(attn_q, "attn_q.weight", {q_width, c.hidden_size}, Shard::column);
+  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, Shard::column);
+  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, Shard::column);
+  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, Shard::row);
+  v.optional(q_bias, "attn_q.bias", {q_width});
+  v.optional(k_bias, "attn_k.bias", {kv_width});
+  v.optional(v_bias, "attn_v.bias", {kv_width});
+  v.optional(output_bias, "attn_output.bias", {c.hidden_size});
+  v(ffn_norm, "ffn_norm.weight", {c.hidden_size});
+  mlp.visit(c, v);
+}
+
+// x [rows, hidden], changed in place.
+void LlamaLayer::forward(Pass& pass, const Config& c, const device::Tensor& x) const {
+  {
+    const Pass::Scope scope(pass);
+    const device::Tensor h = pass.rms_norm(x, attn_norm.tensor, c.norm_eps);
+    const auto [q, k, v] = pass.linear<3>(h, {{{attn_q.get(), q_bias.tensor},
+                                               {attn_k.get(), k_bias.tensor},
+                                               {attn_v.get(), v_bias.tensor}}});
+    pass.rope(q.split_heads(c.num_heads));
+    pass.rope(k.split_heads(c.num_kv_heads));
+    const device::Tensor mixed = pass.attention(index, q, k, v);
+    pass.add_reduced(x, pass.linear(mixed, *attn_output, output_bias.tensor));
+  }
+  const Pass::Scope scope(pass);
+  const device::Tensor h = pass.rms_norm(x, ffn_norm.tensor, c.norm_eps);
+  pass.add_reduced(x, mlp.forward(pass, h));
+}
+
+size_t LlamaLayer::scratch_floats(const Config& c, size_t num_rows) {
+  const size_t attention = 2 * Scratch::size_of(num_rows, c.hidden_size) +
+                           2 * Scratch::size_of(num_rows, c.num_heads * c.head_dim) +
+                           2 * Scratch::size_of(num_rows, c.num_kv_heads * c.head_dim);
+  return std::max(attention, DenseMlp::scratch_floats(c, num_rows));
+}
+
+Result<void> read_llama_config(const gguf::File& file, Config& config) {
+  ASSIGN_OR_RETURN(const uint64_t num_experts, file.get_uint_or("llama.expert_count", 0));
+  if (num_experts > 0) {
+    return Error{.code = Code::unsupported,
+                 .doing = "load model",
+                 .where = file.name(),
+                 .why = "it is a llama mixture of " + std::to_string(num_experts) + " experts",
+                 .remedy = "dense llama models are supported"};
+  }
+  if (config.rope.dim != config.head_dim) {
+    return file.key_error("llama.rope.dimension_count",
+                          "is " + std::to_string(config.rope.dim) + ", but the heads are " +
+                              std::to_string(config.head_dim) + " wide");
+  }
+  config.rope.pairing = device::RopePairing::neighbours;
+  return {};
+}
+
+}  // namespace
+
+extern const Family llama;
+const Family llama = {
+    .name = "llama",
+    .read_config = read_llama_config,
+    .create = [](const Config& config) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<LlamaLayer>>(config);
+    },
+};
+
+}  // namespace evener::model

@@ -1,0 +1,221 @@
+#include "model/loader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "model/families.h"
+#include "quant/format.h"
+
+namespace evener::model {
+namespace {
+
+constexpr size_t kProblemsShown = 12;
+
+const gguf::Tensor* find(const gguf::File& file, const TensorSpec& spec) {
+  const gguf::Tensor* tensor = file.find_tensor(spec.name);
+  if (tensor == nullptr && !spec.substitute.empty()) tensor = file.find_tensor(spec.substitute);
+  return tensor;
+}
+
+// Files write the innermost size first, we write it last; sizes of 1 at the outer end say nothing.
+bool same_shape(const gguf::Tensor& tensor, const std::vector<size_t>& shape) {
+  std::vector<uint64_t> stored(tensor.shape.rbegin(), tensor.shape.rend());
+  while (stored.size() > shape.size() && stored.front() == 1) stored.erase(stored.begin());
+  return std::ranges::equal(stored, shape);
+}
+
+std::string file_shape_text(const std::vector<size_t>& shape) {
+  const std::vector<uint64_t> reversed(shape.rbegin(), shape.rend());
+  return gguf::shape_text(reversed);
+}
+
+// N of "blk.N.rest", if the name has that form.
+std::optional<size_t> layer_of(std::string_view name) {
+  if (!name.starts_with("blk.")) return std::nullopt;
+  size_t layer = 0;
+  const auto [end, error] = std::from_chars(name.data() + 4, name.data() + name.size(), layer);
+  if (error != std::errc() || end == name.data() + name.size() || *end != '.') return std::nullopt;
+  return layer;
+}
+
+// Compares the family's list with the file's and collects all that disagrees.
+class Checker final : public TensorVisitor {
+ public:
+  explicit Checker(const gguf::File& file) : file_(file) {}
+
+  void matrix(Matrix&, const TensorSpec& spec) override { check(spec); }
+  void vector(Vector&, const TensorSpec& spec) override { check(spec); }
+
+  Result<void> finish(const Config& config);
+
+ private:
+  void check(const TensorSpec& spec);
+  bool is_known(const gguf::Tensor& tensor, const Config& config) const;
+
+  const gguf::File& file_;
+  std::set<std::string, std::less<>> used_;
+  std::vector<std::string> problems_;
+};
+
+void Checker::check(const TensorSpec& spec) {
+  const gguf::Tensor* tensor = find(file_, spec);
+  if (tensor == nullptr) {
+    if (spec.presence == Presence::required) problems_.push_back("'" + spec.name + "' is missing");
+    return;
+  }
+  used_.insert(tensor->name);
+  if (!same_shape(*tensor, spec.shape)) {
+    problems_.push_back("'" + spec.name + "' has shape " + gguf::shape_text(tensor->shape) +
+                        ", the metadata ask for " + file_shape_text(spec.shape));
+  }
+  if (quant::find_format(tensor->dtype) == nullptr) {
+    problems_.push_back("'" + spec.name + "' has type " + std::string(info(tensor->dtype).name) +
+                        ", which Evener cannot compute with");
+  }
+}
+
+bool Checker::is_known(const gguf::Tensor& tensor, const Config& config) const {
+  if (used_.contains(tensor.name) || tensor.name == "rope_freqs.weight") return true;
+  const auto layer = layer_of(tensor.name);
+  return layer && *layer >= config.num_layers && *layer < config.num_layers + config.num_mtp_layers;
+}
+
+Result<void> Checker::finish(const Config& config) {
+  for (const gguf::Tensor& tensor : file_.tensors()) {
+    if (!is_known(tensor, config))
+      problems_.push_back("'" + printable(tensor.name, 80) + "' is unknown in " + config.family +
+                          " models");
+  }
+  if (problems_.empty()) return {};
+  std::string why;
+  for (size_t i = 0; i < std::min(problems_.size(), kProblemsShown); ++i)
+    why += (i == 0 ? "" : "; ") + problems_[i];
+  if (problems_.size() > kProblemsShown)
+    why += "; and " + std::to_string(problems_.size() - kProblemsShown) + " more";
+  return Error{.code = Code::corrupt,
+               .doing = "load model",
+               .where = file_.name(),
+               .why = "tensors do not fit: " + why,
+               .remedy = {}};
+}
+
+class Summer final : public TensorVisitor {
+ public:
+  explicit Summer(const gguf::File& file) : file_(file) {}
+
+  void matrix(Matrix&, const TensorSpec& spec) override { add(spec); }
+  void vector(Vector&, const TensorSpec& spec) override { add(spec); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  void add(const TensorSpec& spec) {
+    if (spec.use == device::WeightUse::embedding) return;  // stays in the file
+    if (const gguf::Tensor* tensor = find(file_, spec)) bytes_ += tensor->bytes.size();
+  }
+
+  const gguf::File& file_;
+  size_t bytes_ = 0;
+};
+
+// Fills the slots. The first error ends the work; the remaining tensors are passed over.
+class Uploader final : public TensorVisitor {
+ public:
+  Uploader(const gguf::File& file, device::Device& device, const LoadProgress& progress,
+           size_t total)
+      : file_(file), device_(device), progress_(progress), total_(total) {}
+
+  void matrix(Matrix& slot, const TensorSpec& spec) override {
+    run(spec, [&](const gguf::Tensor& tensor) { return upload(slot, spec, tensor); });
+  }
+  void vector(Vector& slot, const TensorSpec& spec) override {
+    run(spec, [&](const gguf::Tensor& tensor) { return upload(slot, spec, tensor); });
+  }
+  Result<void> finish() { return std::move(status_); }
+
+ private:
+  template <class Upload>
+  void run(const TensorSpec& spec, Upload upload);
+  Result<void> upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
+  Result<void> upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
+
+  const gguf::File& file_;
+  device::Device& device_;
+  const LoadProgress& progress_;
+  size_t total_;
+  size_t done_ = 0;
+  Result<void> status_;
+};
+
+template <class Upload>
+void Uploader::run(const TensorSpec& spec, Upload upload) {
+  if (!status_) return;
+  const gguf::Tensor* tensor = find(file_, spec);
+  if (tensor == nullptr) return;
+  status_ = upload(*tensor);
+  if (!status_ || spec.use == device::WeightUse::embedding) return;
+  done_ += tensor->bytes.size();
+  if (progress_ && !progress_(done_, total_)) {
+    status_ = Error{.code = Code::cancelled,
+                    .doing = "load model",
+                    .where = file_.name(),
+                    .why = "interrupted",
+                    .remedy = {}};
+  }
+}
+
+Result<void> Uploader::upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+  const device::WeightSource source{.name = spec.name,
+                                    .dtype = tensor.dtype,
+                                    .outputs = spec.shape[0],
+                                    .inputs = spec.shape[1],
+                                    .bytes = tensor.bytes};
+  ASSIGN_OR_RETURN(slot.weight, device_.upload(source, spec.use));
+  return {};
+}
+
+Result<void> Uploader::upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+  std::vector<float> values(tensor.num_elements());
+  quant::find_format(tensor.dtype)->decode(tensor.bytes, values.data());
+  ASSIGN_OR_RETURN(slot.buffer, device_.allocate(values.size() * sizeof(float)));
+  const size_t cols = spec.shape.back();
+  slot.tensor = {.buffer = slot.buffer.get(),
+                 .offset = 0,
+                 .rows = values.size() / cols,
+                 .cols = cols,
+                 .stride = cols};
+  device_.write(values, slot.tensor);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> describe_model(const gguf::File& file) {
+  ASSIGN_OR_RETURN(const Config config, read_config(file));
+  std::unique_ptr<Model> model = find_family(config.family)->create(config);
+  Checker checker(file);
+  model->visit(checker);
+  RETURN_IF_ERROR(checker.finish(config));
+  return model;
+}
+
+size_t weight_bytes(const gguf::File& file, Model& model) {
+  Summer summer(file);
+  model.visit(summer);
+  return summer.bytes();
+}
+
+Result<std::unique_ptr<Model>> load_model(const gguf::File& file, device::Device& device,
+                                          const LoadProgress& progress) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Model> model, describe_model(file));
+  Uploader uploader(file, device, progress, weight_bytes(file, *model));
+  model->visit(uploader);
+  RETURN_IF_ERROR(uploader.finish());
+  return model;
+}
+
+}  // namespace evener::model
