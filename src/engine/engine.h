@@ -31,7 +31,8 @@ struct LoadState {
   enum class Phase { map, pack, warm, ready } phase = Phase::map;
   double fraction = 0;
 };
-using LoadObserver = std::function<void(const LoadState&)>;
+// Returning false ends the loading: create() then fails with Code::cancelled.
+using LoadObserver = std::function<bool(const LoadState&)>;
 
 struct LoadTimes {
   std::chrono::duration<double> map{};
