@@ -14,4 +14,12 @@ struct Command {
   Result<int> (*run)();  // the exit status
 };
 
+// All of them, in the order of the help.
+extern const Command* const kCommands[];
+extern const size_t kNumCommands;
+
+// Exit statuses of a command that failed: wrong words of the caller, or anything else.
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+
 }  // namespace evener::cli
