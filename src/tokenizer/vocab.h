@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tokenizer/token_id.h"
+
+namespace evener::tokenizer {
+
+// What a token stands for.
+enum class TokenKind : uint8_t {
+  normal,        // text, in the vocabulary's own spelling
+  unknown,       // what cannot be spelled
+  control,       // a mark such as <|im_end|>: read from text only when the caller asks for it
+  user_defined,  // a text such as <think> that is always one token, marks or not
+  unused,        // a filler; decodes to nothing
+  byte,          // one byte, spelled <0xNN>
+};
+
+// A vocabulary as a model file states it, unchecked; Tokenizer::create checks it. What the file
+// leaves out stays empty and gets the default of its kind of vocabulary.
+struct Vocab {
+  enum class Model {
+    bpe,  // byte-level BPE: `merges` and a pre-tokenizer (GGUF tokenizer.ggml.model = gpt2)
+    spm,  // SentencePiece: merges by `scores`, byte fallback (= llama)
+  };
+
+  Model model = Model::bpe;
+  std::string pre;                  // bpe: how text is split into words; empty is "default"
+  std::vector<std::string> tokens;  // spelling of each token; the index is its id
+  std::vector<float> scores;        // spm: one a token, finite; empty: all 0
+  std::vector<TokenKind> kinds;     // one a token; empty: all normal
+  std::vector<std::string> merges;  // bpe: "LEFT RIGHT", the most urgent first
+
+  // Ids of tokens with a role. One outside the vocabulary is dropped with a warning.
+  std::optional<int64_t> bos;  // spm without one: 1
+  std::optional<int64_t> eos;  // spm without one: 2
+  std::optional<int64_t> unk;  // spm without one: 0
+  std::optional<int64_t> pad;
+  std::optional<int64_t> eot;      // end of turn
+  std::optional<int64_t> eom;      // end of message
+  std::optional<int64_t> fim_pre;  // fill in the middle: prefix, suffix, middle, ...
+  std::optional<int64_t> fim_suf;
+  std::optional<int64_t> fim_mid;
+  std::optional<int64_t> fim_pad;
+  std::optional<int64_t> fim_rep;  // repository name
+  std::optional<int64_t> fim_sep;  // file separator
+
+  std::optional<bool> add_bos;           // default: spm yes, bpe as its pre-tokenizer has it
+  std::optional<bool> add_eos;           // default: no
+  std::optional<bool> add_space_prefix;  // default: spm yes; bpe has none
+};
+
+}  // namespace evener::tokenizer
