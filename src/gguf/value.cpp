@@ -62,6 +62,12 @@ Array::Array(std::vector<std::string_view> strings)
 Array::Array(std::vector<Array> arrays)
     : element_type_(ValueType::array), size_(arrays.size()), arrays_(std::move(arrays)) {}
 
+Array::Array(const Array& other) = default;
+Array::Array(Array&& other) noexcept = default;
+Array& Array::operator=(const Array& other) = default;
+Array& Array::operator=(Array&& other) noexcept = default;
+Array::~Array() = default;
+
 Value Array::operator[](size_t index) const {
   EVENER_ASSERT(index < size_);
   EVENER_ASSERT(element_type_ != ValueType::array);

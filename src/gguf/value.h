@@ -49,6 +49,13 @@ class Array {
   explicit Array(std::vector<std::string_view> strings);
   explicit Array(std::vector<Array> arrays);
 
+  // Out of line: inlined into a variant, gcc 12 takes the spans for uninitialised.
+  Array(const Array& other);
+  Array(Array&& other) noexcept;
+  Array& operator=(const Array& other);
+  Array& operator=(Array&& other) noexcept;
+  ~Array();
+
   ValueType element_type() const { return element_type_; }
   size_t size() const { return size_; }
 
