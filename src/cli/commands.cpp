@@ -4,13 +4,14 @@
 
 namespace evener::cli {
 
-extern const Command serve;
-extern const Command chat;
-extern const Command run;
-extern const Command inspect;
-extern const Command logits;
+extern const Command serve_command;
+extern const Command chat_command;
+extern const Command run_command;
+extern const Command inspect_command;
+extern const Command logits_command;
 
-const Command* const kCommands[] = {&serve, &chat, &run, &inspect, &logits};
+const Command* const kCommands[] = {&serve_command, &chat_command, &run_command, &inspect_command,
+                                    &logits_command};
 const size_t kNumCommands = std::size(kCommands);
 
 }  // namespace evener::cli

@@ -107,8 +107,8 @@ Result<int> run() {
 
 }  // namespace
 
-extern const Command logits;
-const Command logits = {
+extern const Command logits_command;
+const Command logits_command = {
     .name = "logits",
     .summary = "Write a model's logits for given tokens to a NumPy file",
     .add_options = add_options,

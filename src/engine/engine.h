@@ -16,7 +16,7 @@
 namespace evener::engine {
 
 struct EngineOptions {
-  std::filesystem::path model;  // empty: the bundled model
+  std::filesystem::path model = {};  // empty: the bundled model
   std::string device = "cpu:0";
   size_t num_threads = 0;       // 0: one per physical core
   size_t context_length = 0;    // 0: the model's own, or what memory allows

@@ -1,0 +1,152 @@
+// evener serve: listens at once, loads, serves until a signal, drains.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "base/signals.h"
+#include "cli/command.h"
+#include "cli/engine_options.h"
+#include "serve/server.h"
+
+namespace evener::cli {
+namespace {
+
+struct Options {
+  engine::EngineOptions engine;
+  serve::ServerOptions server;
+  std::string api_key_file;
+  unsigned drain_seconds = 30;
+};
+Options options;
+
+void add_options(CLI::App& app) {
+  add_engine_options(app, options.engine, ModelArgument::positional);
+  app.add_option("--host", options.server.host, "address to listen on")->capture_default_str();
+  app.add_option("--port", options.server.port, "port to listen on; 0: any free one")
+      ->capture_default_str();
+  app.add_option("--api-key", options.server.api_keys,
+                 "key that clients must send; may be given several times")
+      ->envname("EVENER_API_KEY");
+  app.add_option("--api-key-file", options.api_key_file, "file with one key a line");
+  app.add_option("--alias", options.server.model_alias,
+                 "name of the model towards clients; default: the file's name");
+  app.add_option("--drain", options.drain_seconds,
+                 "seconds that running answers get when the server is told to stop")
+      ->capture_default_str();
+}
+
+// The first signal asks to stop; wait() returns then.
+class StopRequest {
+ public:
+  void set() {
+    const std::lock_guard lock(mutex_);
+    requested_ = true;
+    changed_.notify_all();
+  }
+  bool is_set() {
+    const std::lock_guard lock(mutex_);
+    return requested_;
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return requested_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool requested_ = false;
+};
+
+Result<void> read_api_keys() {
+  if (options.api_key_file.empty()) return {};
+  std::ifstream file(options.api_key_file);
+  if (!file) {
+    return Error{.code = Code::not_found,
+                 .doing = "read API keys",
+                 .where = options.api_key_file,
+                 .why = "the file cannot be opened",
+                 .remedy = {}};
+  }
+  const size_t num_before = options.server.api_keys.size();
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty()) options.server.api_keys.push_back(line);
+  }
+  if (options.server.api_keys.size() > num_before) return {};
+  return Error{.code = Code::invalid_argument,
+               .doing = "read API keys",
+               .where = options.api_key_file,
+               .why = "the file holds no key",
+               .remedy = {}};
+}
+
+double milliseconds(std::chrono::duration<double> time) { return 1000 * time.count(); }
+
+void announce(const serve::Server& server, const engine::ModelFacts& facts,
+              std::chrono::duration<double> listen, std::chrono::duration<double> total) {
+  if (options.engine.model.empty())
+    log::info("no model was named: serving the small bundled one, {}", facts.id);
+  log::info("model {}: {}, {:.1f} M parameters, {} on {}", facts.id, facts.family,
+            static_cast<double>(facts.num_parameters) / 1e6, facts.quantisation, facts.device);
+  log::info(
+      "context: {} tokens a conversation (the model was trained for {}), {} answers at a time",
+      facts.admissible_tokens, facts.trained_context, facts.max_sequences);
+  log::info(
+      "start: map {:.0f} ms, pack {:.0f} ms, warm {:.0f} ms, listen {:.0f} ms; ready after {:.0f} "
+      "ms",
+      milliseconds(facts.load_times.map), milliseconds(facts.load_times.pack),
+      milliseconds(facts.load_times.warm), milliseconds(listen), milliseconds(total));
+  log::info("ready: {}", server.url());
+}
+
+Result<std::unique_ptr<engine::Engine>> load(serve::Server& server, StopRequest& stop) {
+  Progress progress;
+  auto engine = engine::Engine::create(options.engine, [&](const engine::LoadState& state) {
+    server.set_loading(state);
+    progress.show(phase_name(state.phase), state.fraction);
+    return !stop.is_set();
+  });
+  return engine;
+}
+
+Result<int> run() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  StopRequest stop;
+  const SignalWatcher watcher([&stop](int) { stop.set(); });
+  RETURN_IF_ERROR(read_api_keys());
+  options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
+  ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));
+  const std::chrono::duration<double> listen_time = Clock::now() - start;
+
+  ASSIGN_OR_RETURN(const auto engine, load(*server, stop));
+  ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
+  server->set_engine(*engine, std::move(chat_template));
+  announce(*server, engine->facts(), listen_time, Clock::now() - start);
+  stop.wait();
+
+  log::info("stopping: running answers get {} s; two more signals end them at once",
+            options.drain_seconds);
+  server->stop();
+  log::info("stopped");
+  return 0;
+}
+
+}  // namespace
+
+extern const Command serve_command;
+const Command serve_command = {
+    .name = "serve",
+    .summary = "Serve a model over an OpenAI-compatible API and a web page",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace evener::cli
