@@ -1,0 +1,182 @@
+"""The commands as a person meets them: what they print and how they end, good words and bad."""
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+from harness import Server, contains, equal, request, run, run_tests, wait_until
+
+
+def test_help_and_version_end_well(evener, data):
+    status, out, err = run(evener, "--help")
+    equal((status, err), (0, ""))
+    for command in ("serve", "chat", "run", "inspect", "logits"):
+        contains(out, command)
+    status, out, _ = run(evener, "--version")
+    equal((status, out.split()[0]), (0, "evener"))
+
+
+def test_an_unknown_command_is_a_usage_error(evener, data):
+    status, _, err = run(evener, "frobnicate")
+    equal(status, 2)
+    contains(err, "frobnicate")
+
+
+def test_run_prints_the_answer_and_nothing_else(evener, data):
+    status, out, err = run(evener, "run", "--temp", "0", "-n", "12", "Tell me a story about a dog.")
+    equal(status, 0)
+    equal(out.count("\n"), 1 + out.rstrip("\n").count("\n"))
+    assert len(out.split()) > 3, out
+    assert "evener:" not in err, err
+
+
+def test_the_same_seed_gives_the_same_answer(evener, data):
+    ask = lambda seed: run(evener, "run", "--seed", seed, "-n", "24", "Tell me a story about a cat.")[1]
+    equal(ask("7"), ask("7"))
+    assert ask("7") != ask("8")
+
+
+def test_chat_answers_each_line_and_knows_its_commands(evener, data):
+    lines = "Tell me a story about a dog.\n/set temperature 0\n/set temperature hot\n/nonsense\n/set\n/new\nHello!\n/exit\n"
+    status, out, err = run(evener, "chat", "--temp", "0", "-n", "8", stdin=lines)
+    equal((status, err), (0, ""))
+    contains(out, "temperature = 0\n")
+    contains(out, "temperature takes a number from 0 to 10\n")
+    contains(out, "there is no command /nonsense; /help lists them\n")
+    contains(out, "max_tokens = 8\n")
+
+
+def test_chat_goes_on_after_a_message_that_does_not_fit(evener, data):
+    long = "word " * 5000
+    status, out, _ = run(evener, "chat", "-n", "4", "--temp", "0", stdin=f"{long}\nHello!\n")
+    equal(status, 0)
+    contains(out, "maximum context length")
+    contains(out, "/new begins a fresh conversation")
+
+
+def test_logits_writes_what_it_says(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "l.npy")
+        model = os.path.join(data, "models", "qwen3.gguf")
+        status, out, _ = run(evener, "logits", model, "--tokens", "1,2,3", "--out", path, "--kv", "f32")
+        equal((status, out), (0, f"{path}: 3 tokens, 320 logits each\n"))
+        one_by_one = os.path.join(folder, "m.npy")
+        equal(run(evener, "logits", model, "--tokens", "1 2\n3", "--out", one_by_one, "--kv", "f32", "--chunk", "1")[0], 0)
+        with open(path, "rb") as a, open(one_by_one, "rb") as b:
+            equal(a.read(), b.read())
+
+
+def test_logits_refuses_what_is_no_token(evener, data):
+    model = os.path.join(data, "models", "qwen3.gguf")
+    status, _, err = run(evener, "logits", model, "--tokens", "1,x", "--out", "/dev/null")
+    equal((status, err), (2, "evener: cannot read token ids: --tokens: 'x' is not a token id\n"))
+    status, _, err = run(evener, "logits", model, "--tokens", "320", "--out", "/dev/null")
+    equal((status, err), (2, "evener: cannot compute logits: token 320 is not in the vocabulary of 320\n"))
+
+
+def test_a_model_that_is_not_there_is_named(evener, data):
+    for command in (["serve", "--port", "0", "/nonexistent.gguf"], ["run", "-m", "/nonexistent.gguf", "hi"], ["inspect", "/nonexistent.gguf"]):
+        status, _, err = run(evener, *command)
+        equal(status, 1)
+        contains(err, "/nonexistent.gguf: No such file or directory")
+
+
+def test_files_that_are_no_models_are_refused(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.gguf")
+        for content in (b"", b"GGUF", b"<!doctype html><html>", b"PK\x03\x04" + bytes(100), b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60), os.urandom(4096)):
+            with open(path, "wb") as file:
+                file.write(content)
+            for command in (["inspect", path], ["run", "-m", path, "hi"]):
+                status, out, err = run(evener, *command)
+                equal((status, out), (1, ""))
+                contains(err, f"evener: cannot ")
+                contains(err, path)
+
+
+def test_a_truncated_model_is_refused(evener, data):
+    with open(os.path.join(data, "models", "qwen3.gguf"), "rb") as file:
+        whole = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cut.gguf")
+        with open(path, "wb") as file:
+            file.write(whole[: len(whole) // 2])
+        status, _, err = run(evener, "run", "-m", path, "hi")
+        equal(status, 1)
+        contains(err, path)
+
+
+def test_too_little_memory_is_said_before_loading(evener, data):
+    status, _, err = run(evener, "run", "--memory", "2M", "hi")
+    equal(status, 1)
+    contains(err, "memory")
+
+
+def test_a_device_that_does_not_exist_is_refused(evener, data):
+    status, _, err = run(evener, "run", "--device", "gpu:0", "hi")
+    equal(status, 2)
+    contains(err, "'gpu:0': there is no such kind of device")
+    equal(run(evener, "run", "--device", "cpu:99", "hi")[0], 2)
+
+
+def test_a_forced_isa_is_used_or_refused(evener, data):
+    equal(run(evener, "run", "-n", "2", "hi", environment={"EVENER_ISA": "avx2"})[0], 0)
+    status, _, err = run(evener, "run", "-n", "2", "hi", environment={"EVENER_ISA": "nonsense"})
+    equal(status, 2)
+    contains(err, "nonsense")
+
+
+def test_a_taken_port_is_named(evener, data):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, _, err = run(evener, "serve", "--port", str(port))
+        equal(status, 1)
+        contains(err, str(port))
+        contains(err, "--port")
+
+
+def test_serve_says_what_it_serves_and_stops_cleanly(evener, data):
+    with Server(evener) as server:
+        contains(server.log(), "bundled")
+        for phase in ("map", "pack", "warm", "listen"):
+            contains(server.log(), phase)
+        equal(request(server.url + "/health")[0], 200)
+        equal(server.stop(), 0)
+
+
+def test_a_running_answer_is_finished_when_the_server_is_told_to_stop(evener, data):
+    body = {"messages": [{"role": "user", "content": "Tell me a story about a dog."}], "max_tokens": 200, "ignore_eos": True}
+    with Server(evener) as server:
+        import threading
+        answers = []
+        asker = threading.Thread(target=lambda: answers.append(request(server.url + "/v1/chat/completions", body)))
+        asker.start()
+        wait_until(lambda: "1" == metric(server, "evener_requests_running"), "the answer to run")
+        equal(server.stop(), 0)
+        asker.join()
+        equal(answers[0][0], 200)
+        contains(answers[0][2], '"finish_reason":"length"')
+
+
+def metric(server, name):
+    text = request(server.url + "/metrics")[2]
+    return next((line.split()[-1] for line in text.splitlines() if line.startswith(name + " ")), None)
+
+
+def test_an_interrupt_ends_run(evener, data):
+    process = subprocess.Popen([evener, "run", "--temp", "1", "Tell me a story about a dog."], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process.stdout.read(1)
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    # 0 if the story was over before the signal came
+    assert process.wait() in (0, 130), process.returncode
+
+
+if __name__ == "__main__":
+    run_tests(globals(), *sys.argv[1:])

@@ -1,0 +1,190 @@
+"""The chat page in headless Chromium, driven through WebDriver: a conversation is typed, streamed and
+stopped, in light and dark, wide and narrow; nothing is asked of any other host.
+
+With EVENER_SCREENSHOTS=FOLDER the pictures are kept there.
+"""
+
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+from harness import SKIPPED, Server, contains, equal, request, run_tests, wait_until
+
+CHROMIUM_FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,800"]
+
+
+class Browser:
+    """A WebDriver session; only what these tests need."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.profile = tempfile.mkdtemp()
+        self.driver = subprocess.Popen([shutil.which("chromedriver"), f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(self._is_up, "chromedriver")
+        options = {"binary": shutil.which("chromium"), "args": CHROMIUM_FLAGS + [f"--user-data-dir={self.profile}"]}
+        capabilities = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}
+        self.session = self._call("POST", "/session", {"capabilities": capabilities})["sessionId"]
+
+    def _is_up(self):
+        try:
+            return self._call("GET", "/status")["ready"]
+        except OSError:
+            return False
+
+    def _call(self, method, path, body=None):
+        status, _, text = request(f"http://127.0.0.1:{self.port}{path}", body, method=method)
+        value = json.loads(text)["value"]
+        if status != 200:
+            raise AssertionError(f"WebDriver {method} {path}: {value}")
+        return value
+
+    def call(self, method, path, body=None):
+        return self._call(method, f"/session/{self.session}{path}", body)
+
+    def open(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def run(self, script, *arguments):
+        return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def type(self, selector, text):
+        element = next(iter(self.call("POST", "/element", {"using": "css selector", "value": selector}).values()))
+        self.call("POST", f"/element/{element}/value", {"text": text})
+
+    def click(self, selector):
+        element = next(iter(self.call("POST", "/element", {"using": "css selector", "value": selector}).values()))
+        self.call("POST", f"/element/{element}/click", {})
+
+    def resize(self, width, height):
+        self.call("POST", "/window/rect", {"width": width, "height": height})
+
+    def screenshot(self, name):
+        folder = os.environ.get("EVENER_SCREENSHOTS")
+        if folder:
+            with open(os.path.join(folder, name + ".png"), "wb") as file:
+                file.write(base64.b64decode(self.call("GET", "/screenshot")))
+
+    def log(self, kind):
+        return self.call("POST", "/se/log", {"type": kind})
+
+    def close(self):
+        self.call("DELETE", "")
+        self.driver.terminate()
+        self.driver.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+def text_of(browser, selector):
+    return browser.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+
+def answer_is_done(browser, count):
+    return browser.run("return document.querySelectorAll('.assistant:not(.streaming) .figures').length") == count
+
+
+def test_a_conversation(server, browser):
+    browser.open(server.url + "/")
+    wait_until(lambda: "tokens of context" in text_of(browser, "#model"), "the model's facts")
+    browser.screenshot("1-welcome")
+    browser.type("#input", "Tell me a story about a dog.\ue007")
+    wait_until(lambda: answer_is_done(browser, 1), "the answer")
+    figures = text_of(browser, ".assistant .figures")
+    contains(figures, "first token after")
+    contains(figures, "tokens/s")
+    assert len(text_of(browser, ".assistant .body").split()) > 5
+    equal(text_of(browser, ".user .body"), "Tell me a story about a dog.")
+    equal(browser.run("return document.activeElement.id"), "input")
+    browser.screenshot("2-answer")
+
+
+def test_the_conversation_survives_a_reload(server, browser):
+    before = text_of(browser, ".assistant .body")
+    browser.open(server.url + "/")
+    equal(text_of(browser, ".assistant .body"), before)
+
+
+def test_an_answer_can_be_stopped(server, browser):
+    browser.run("document.getElementById('setting-max_tokens').value = ''; document.getElementById('setting-temperature').value = 1.5;")
+    # An answer that does not end by itself: the page's own requests, with the model's end ignored.
+    browser.run("""
+      const original = window.fetch;
+      window.fetch = (url, options) => {
+        if (options?.body) options.body = JSON.stringify({ ...JSON.parse(options.body), ignore_eos: true, max_tokens: 1500 });
+        return original(url, options);
+      };""")
+    browser.type("#input", "Tell me a story about the sea.\ue007")
+    wait_until(lambda: len(text_of(browser, ".streaming .body")) > 40, "text to stream")
+    equal(browser.run("return [document.getElementById('send').hidden, document.getElementById('stop').hidden]"), [True, False])
+    browser.screenshot("3-streaming")
+    browser.click("#stop")
+    wait_until(lambda: answer_is_done(browser, 2), "the answer to stop")
+    contains(text_of(browser, ".message:last-child .figures"), "stopped")
+    wait_until(lambda: "evener_requests_running 0" in request(server.url + "/metrics")[2], "the server to let it go")
+
+
+def test_keys_and_settings(server, browser):
+    browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {altKey: true, code: 'KeyS'}))")
+    equal(browser.run("return document.getElementById('settings').hidden"), False)
+    contains(text_of(browser, "#facts"), "qwen35")
+    browser.run("document.getElementById('system').value = 'Be brief.'; document.getElementById('system').dispatchEvent(new Event('change'))")
+    browser.screenshot("4-settings")
+    browser.click("#theme")
+    browser.screenshot("5-other-theme")
+    browser.click("#theme")
+    browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    equal(browser.run("return document.getElementById('settings').hidden"), True)
+
+
+def test_a_new_conversation_is_empty_and_markup_stays_text(server, browser):
+    browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {altKey: true, code: 'KeyN'}))")
+    equal(browser.run("return document.querySelectorAll('.message').length"), 0)
+    browser.run("""localStorage.setItem('evener-chat', JSON.stringify([
+      {role: 'user', content: '<img src=x onerror=document.title=1>'},
+      {role: 'assistant', content: '# Title\\n\\n**bold** and `code <b>`\\n\\n```\\n<script>document.title=2</script>\\n```\\n\\n1. one\\n2. two'}]))""")
+    browser.open(server.url + "/")
+    equal(browser.run("return document.title"), "Evener")
+    equal(browser.run("return document.querySelectorAll('#messages script, #messages img').length"), 0)
+    equal(text_of(browser, ".assistant pre code"), "<script>document.title=2</script>")
+    equal(browser.run("return document.querySelectorAll('.assistant ol li').length"), 2)
+    browser.screenshot("6-markdown")
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(server, browser):
+    browser.resize(500, 800)  # the narrowest that headless Chromium takes
+    browser.run("document.documentElement.style.width = '360px'; document.body.style.width = '360px'")
+    equal(browser.run("return document.body.scrollWidth <= 360"), True)
+    browser.run("document.documentElement.style.width = ''; document.body.style.width = ''")
+    browser.screenshot("7-narrow")
+    browser.resize(1200, 800)
+
+
+def test_nothing_was_asked_of_other_hosts_and_nothing_failed(server, browser):
+    asked = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
+    urls = [each["params"]["request"]["url"] for each in asked if each["method"] == "Network.requestWillBeSent"]
+    assert urls, "the log of requests is empty"
+    equal([url for url in urls if not url.startswith(server.url) and not url.startswith("data:")], [])
+    equal([entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"], [])
+
+
+def main(evener, _data):
+    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+        print("skipped: chromium and chromium-driver are not installed")
+        sys.exit(SKIPPED)
+    with Server(evener) as server:
+        browser = Browser()
+        try:
+            run_tests(globals(), server, browser)
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
