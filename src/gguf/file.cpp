@@ -127,7 +127,7 @@ Result<File> File::join(std::vector<Part> parts) {
   order.resize(file.tensors_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto name_of = [&](size_t i) -> std::string_view { return file.tensors_[i].name; };
-  std::ranges::stable_sort(order, {}, name_of);
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(name_of(i), i); });
   const auto twin = std::ranges::adjacent_find(order, {}, name_of);
   if (twin == order.end()) return file;
   const Tensor& first = file.tensors_[*twin];

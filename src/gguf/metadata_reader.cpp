@@ -165,8 +165,9 @@ Result<Metadata> read_metadata(Cursor& cursor, uint64_t count, const Limits& lim
   }
   metadata.by_key.resize(count);
   std::iota(metadata.by_key.begin(), metadata.by_key.end(), size_t{0});
-  // Stable, so that of two equal keys the later one in the file comes second.
-  std::ranges::stable_sort(metadata.by_key, {}, [&](size_t i) { return metadata.entries[i].key; });
+  // By position too, so that of two equal keys the later one in the file comes second.
+  std::ranges::sort(metadata.by_key, {},
+                    [&](size_t i) { return std::pair(metadata.entries[i].key, i); });
   RETURN_IF_ERROR(check_unique(metadata, offsets, cursor));
   cursor.set_item({});
   return metadata;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 namespace evener::gguf {
 namespace {
@@ -71,7 +72,8 @@ std::vector<TypeShare> types_of(const File& file) {
     at->num_parameters += tensor.num_elements();
     at->num_bytes += tensor.bytes.size();
   }
-  std::ranges::stable_sort(shares, std::greater(), &TypeShare::num_bytes);
+  std::ranges::sort(shares, std::greater(),
+                    [](const TypeShare& share) { return std::pair(share.num_bytes, share.dtype); });
   return shares;
 }
 

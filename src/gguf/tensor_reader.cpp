@@ -149,7 +149,7 @@ Status locate(Described& described, uint64_t data_start, std::span<const std::by
 Status check_apart(std::span<const Described> all, Cursor& cursor) {
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return all[i].tensor.file_offset; });
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(all[i].tensor.file_offset, i); });
   for (size_t i = 1; i < order.size(); ++i) {
     const Tensor& before = all[order[i - 1]].tensor;
     const Tensor& tensor = all[order[i]].tensor;
@@ -168,7 +168,7 @@ Status check_unique(std::span<const Described> all, Cursor& cursor) {
   std::vector<size_t> order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto name_of = [&](size_t i) -> std::string_view { return all[i].tensor.name; };
-  std::ranges::stable_sort(order, {}, name_of);
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(name_of(i), i); });
   const auto twin = std::ranges::adjacent_find(order, {}, name_of);
   if (twin == order.end()) return {};
   cursor.set_item(item_text(all[*twin].tensor));
