@@ -1,0 +1,15 @@
+# evener_isa(TARGET): gives the kernel files of a target the flags of their instruction set. They are
+# the only files that get any: src/device/cpu/kernels/NAME_avx2.cpp and NAME_avx512.cpp.
+set(EVENER_AVX2_FLAGS -mavx2 -mfma -mf16c -mbmi2)
+set(EVENER_AVX512_FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mbmi2
+  -mprefer-vector-width=512)
+
+function(evener_isa target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(isa AVX2 AVX512)
+    string(TOLOWER ${isa} suffix)
+    set(files ${sources})
+    list(FILTER files INCLUDE REGEX "/kernels/[a-z0-9_]+_${suffix}\\.cpp$")
+    set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${EVENER_${isa}_FLAGS}")
+  endforeach()
+endfunction()
