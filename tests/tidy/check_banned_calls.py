@@ -37,8 +37,8 @@ RULES = [
 ]
 
 # Split, so that this file may be searched for them too.
-UNFINISHED = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "unimplem" + "ented",
-                                  "not implem" + "ented"]) + r")\b")
+UNFINISHED = re.compile(r"\b(?:" + "|".join(
+    ["TO" + "DO", "FIX" + "ME", "XX" + r"X(?=[:(])", "unimplem" + "ented", "not implem" + "ented"]) + r")\b")
 
 
 def code_findings(tree):

@@ -22,19 +22,22 @@ def included_paths(tree):
 
 
 def is_built(tree, path):
-    """Whether a CMakeLists.txt of the file's folder, or of one above, globs or names it."""
-    folder, name = posixpath.split(path)
-    stem = re.sub(r"_fuzz$", "", name.rsplit(".", 1)[0])
-    named = re.compile(rf"\b{re.escape(name)}|\bevener_fuzz\s*\(\s*{re.escape(stem)}\b")
+    """Whether the CMakeLists.txt of the file's folder, or one above, globs or names it, or another
+    one names its whole path or, for a fuzz target, its name."""
+    name = posixpath.basename(path)
+    folder = posixpath.dirname(path)
     while folder:
         text = tree.text(f"{folder}/CMakeLists.txt") if tree.exists(f"{folder}/CMakeLists.txt") else ""
-        if named.search(text) or (GLOBS_ITS_FOLDER.search(text) and folder not in CODE_FOLDERS):
+        if re.search(rf"\b{re.escape(name)}", text):
+            return True
+        if GLOBS_ITS_FOLDER.search(text) and folder not in CODE_FOLDERS:
             return True
         folder = posixpath.dirname(folder)
-    # Fuzz targets are declared beside the tests of the module that they drive.
-    return path.startswith("tests/fuzz/") and any(
-        named.search(tree.text(other)) for other in tree.under("tests")
-        if other.endswith("/CMakeLists.txt"))
+
+    target = re.escape(name.removesuffix("_fuzz.cpp"))
+    named = re.compile(rf"{re.escape(path)}\b|\bevener_fuzz\s*\(\s*{target}\b")
+    return any(named.search(tree.text(other)) for other in tree.under(*CODE_FOLDERS)
+               if other.endswith("/CMakeLists.txt"))
 
 
 def unread_data(tree):
@@ -47,7 +50,8 @@ def unread_data(tree):
         rows_here = [line for line, (pattern, _) in rows if fnmatch.fnmatchcase(inner, pattern)]
         matched.update(rows_here)
         fuzz_target = re.match(r"fuzz/(\w+)/", inner)
-        if rows_here or posixpath.basename(inner) in sources:
+        name = posixpath.basename(inner)
+        if rows_here or name in sources or f'"{name.split(".")[0]}"' in sources:
             continue
         if fuzz_target and tree.exists(f"tests/fuzz/{fuzz_target.group(1)}_fuzz.cpp"):
             continue

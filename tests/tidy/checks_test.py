@@ -87,8 +87,14 @@ class Arrows(CheckTest):
 
     def test_a_folder_without_a_row_is_found(self):
         self.write("src/misc/odds.h")
-        self.assertEqual(self.findings(check_arrows),
-                         ["src/misc/odds.h: folder misc has no row in tests/tidy/arrows.txt"])
+        self.write("src/odds.h")
+        self.assertEqual(self.findings(check_arrows), [
+            "src/misc/odds.h: folder misc has no row in tests/tidy/arrows.txt",
+            "src/odds.h: folder odds.h has no row in tests/tidy/arrows.txt"])
+
+    def test_main_is_part_of_cli(self):
+        self.write("src/main.cpp", '#include "model/llama.h"\n')
+        self.assertEqual(self.findings(check_arrows), [])
 
 
 class WeakSymbols(CheckTest):
@@ -191,9 +197,12 @@ class DeadFiles(CheckTest):
         self.write("src/model/llama.h")
         self.write("src/model/families/near.inl")
         self.write("tests/model/CMakeLists.txt", "evener_tests(model LINK model)\nevener_fuzz(json LINK m)")
-        self.write("tests/model/golden_test.cpp", 'open("prompts.json");\n')
+        self.write("tests/model/golden_test.cpp", 'open("prompts.json"); compare("qwen3");\n')
+        self.write("src/cli/CMakeLists.txt", "add_executable(evener ${CMAKE_SOURCE_DIR}/src/main.cpp)")
+        self.write("src/main.cpp")
         self.write("tests/fuzz/json_fuzz.cpp")
         self.write("tests/data/prompts.json")
+        self.write("tests/data/models/qwen3.gguf")
         self.write("tests/data/golden/llama.npy")
         self.write("tests/data/fuzz/json/seed1")
 
