@@ -72,6 +72,7 @@ class Tokenizer {
 
   TokenKind kind(TokenId id) const;  // unused for ids outside
   bool is_control(TokenId id) const { return kind(id) == TokenKind::control; }
+  bool is_special(TokenId id) const;  // control or unknown: what skip_special leaves out
 
   size_t size() const;  // ids are 0 .. size() - 1
   std::optional<TokenId> bos() const;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tokenizer/merge.h"
+#include "tokenizer/token_id.h"
+
+namespace evener::tokenizer {
+
+struct TokenPair {
+  TokenId left = -1;
+  TokenId right = -1;
+  bool operator==(const TokenPair&) const = default;
+};
+
+// Finds the merge of two tokens.
+class MergeTable {
+ public:
+  // Room for `num_merges`; inserting more aborts.
+  explicit MergeTable(size_t num_merges);
+
+  // A pair that has a merge keeps the one it has.
+  void insert(TokenPair pair, Merge merge);
+
+  std::optional<Merge> find(TokenPair pair) const;
+
+ private:
+  struct Slot {
+    TokenPair pair;
+    Merge merge;  // id -1: free
+  };
+  size_t slot_of(TokenPair pair) const;  // holds the pair, or free
+
+  std::vector<Slot> slots_;  // a power of two, at most half full; collisions go to the next slot
+  size_t mask_ = 0;
+  size_t num_free_ = 0;
+};
+
+}  // namespace evener::tokenizer

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/token_id.h"
+#include "tokenizer/token_table.h"
+#include "tokenizer/tokenizer.h"
+
+namespace evener::tokenizer {
+
+// A part of a text: one special token, or bytes that hold none.
+struct Fragment {
+  std::string_view text;
+  TokenId id = -1;  // -1: not a special token
+};
+
+// Finds special tokens in text. A longer token goes first wherever it stands, of equally long ones
+// the lower id, and of one token's places the leftmost: text that one took is not there for the
+// next. Immutable; safe from any thread.
+class SpecialMatcher {
+ public:
+  // The special tokens are those whose kind is user_defined, control or unknown.
+  SpecialMatcher(std::span<const std::string> spellings, std::span<const TokenKind> kinds,
+                 const TokenTable& table);
+
+  // `text` in order, without empty fragments. With plain, only user-defined tokens are special.
+  std::vector<Fragment> partition(std::string_view text, SpecialTokens special) const;
+
+ private:
+  struct Place {
+    size_t begin = 0;
+    size_t size = 0;
+    TokenId id = -1;
+  };
+  static bool goes_later(const Place& a, const Place& b);
+  std::optional<Place> longest_at(std::string_view text, size_t begin, size_t size_max,
+                                  SpecialTokens special) const;
+  std::vector<Place> choose(std::string_view text, SpecialTokens special) const;
+
+  const TokenTable* table_;
+  std::vector<TokenKind> special_kinds_;  // one a token; normal: not special
+  // Lengths of the special tokens that begin with a byte, falling.
+  std::array<std::vector<size_t>, 256> lengths_by_first_byte_;
+};
+
+}  // namespace evener::tokenizer

@@ -1,0 +1,112 @@
+#include "tokenizer/spm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+namespace evener::tokenizer {
+namespace {
+
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
+
+// A longer text is merged in parts: bounds the chain's memory.
+constexpr size_t kPartBytesMax = size_t{64} << 20;
+
+// Equal scores have equal ranks.
+std::vector<int32_t> ranks_of(const std::vector<float>& scores, size_t num_tokens) {
+  if (scores.empty()) return std::vector<int32_t>(num_tokens, 0);
+  std::vector<float> falling = scores;
+  std::ranges::sort(falling, std::greater<>());
+  const auto repeated = std::ranges::unique(falling);
+  falling.erase(repeated.begin(), repeated.end());
+  std::vector<int32_t> ranks;
+  ranks.reserve(scores.size());
+  for (const float score : scores) {
+    const auto place = std::ranges::lower_bound(falling, score, std::greater<>());
+    ranks.push_back(int32_t(place - falling.begin()));
+  }
+  return ranks;
+}
+
+// Length of the character that a byte begins, by its upper bits alone: what follows it may be
+// anything, as in llama.cpp.
+size_t character_bytes(char first) {
+  const auto byte = uint8_t(first);
+  if (byte < 0xC0) return 1;
+  if (byte < 0xE0) return 2;
+  return byte < 0xF0 ? 3 : 4;
+}
+
+std::string with_space_marks(std::string_view text, bool space_prefix) {
+  std::string marked;
+  marked.reserve(text.size() + 2 * kSpaceMark.size());
+  if (space_prefix) marked += kSpaceMark;
+  for (const char c : text) {
+    if (c == ' ') {
+      marked += kSpaceMark;
+    } else {
+      marked += c;
+    }
+  }
+  return marked;
+}
+
+}  // namespace
+
+Spm::Spm(const Vocab& vocab, const TokenTable& table)
+    : table_(&table), ranks_(ranks_of(vocab.scores, vocab.tokens.size())) {
+  for (size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
+    auto id = table.find(fmt::format("<0x{:02X}>", byte));
+    const char text = char(byte);
+    if (!id) id = table.find({&text, 1});
+    byte_tokens_[byte] = id.value_or(-1);
+  }
+}
+
+void Spm::encode(std::string_view text, bool space_prefix, TokenId unknown,
+                 std::vector<TokenId>& ids) const {
+  const std::string marked = with_space_marks(text, space_prefix);
+  std::string_view rest = marked;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, kPartBytesMax);
+    encode_part(part, unknown, ids);
+    rest.remove_prefix(part.size());
+  }
+}
+
+std::optional<Merge> Spm::find_merge(std::string_view spelling) const {
+  const auto id = table_->find(spelling);
+  if (!id) return {};
+  return Merge{.rank = ranks_[size_t(*id)], .id = *id};
+}
+
+void Spm::encode_part(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const {
+  SymbolChain chain;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view character = rest.substr(0, character_bytes(rest.front()));
+    chain.append(uint32_t(character.size()), table_->find(character).value_or(-1));
+    rest.remove_prefix(character.size());
+  }
+  chain.merge_all([&](const Symbol& left, const Symbol& right) {
+    return find_merge(text.substr(left.begin, left.size + right.size));
+  });
+  chain.for_each([&](const Symbol& symbol) {
+    if (symbol.id >= 0) {
+      ids.push_back(symbol.id);
+    } else {
+      append_bytes(text.substr(symbol.begin, symbol.size), unknown, ids);
+    }
+  });
+}
+
+void Spm::append_bytes(std::string_view bytes, TokenId unknown, std::vector<TokenId>& ids) const {
+  for (const char byte : bytes) {
+    const TokenId token = byte_tokens_[uint8_t(byte)];
+    const TokenId id = token >= 0 ? token : unknown;
+    if (id >= 0) ids.push_back(id);
+  }
+}
+
+}  // namespace evener::tokenizer

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/merge.h"
+#include "tokenizer/symbol_chain.h"
+#include "tokenizer/token_id.h"
+#include "tokenizer/token_table.h"
+#include "tokenizer/vocab.h"
+
+namespace evener::tokenizer {
+
+// SentencePiece's BPE as GGUF files use it: spaces are U+2581, a text starts as one token a
+// character, and the neighbours that spell the token with the highest score merge until none do.
+// Characters without a token become the tokens <0xNN> of their bytes. Immutable; safe from any
+// thread.
+class Spm {
+ public:
+  // Scores were checked to be numbers. `table` must outlive this.
+  Spm(const Vocab& vocab, const TokenTable& table);
+
+  // Appends the ids of `text`, which holds no special tokens; `space_prefix` puts a space before
+  // it. A byte that has no token becomes `unknown`, or nothing if that is negative.
+  void encode(std::string_view text, bool space_prefix, TokenId unknown,
+              std::vector<TokenId>& ids) const;
+
+ private:
+  std::optional<Merge> find_merge(std::string_view spelling) const;
+  void encode_part(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const;
+  void append_bytes(std::string_view bytes, TokenId unknown, std::vector<TokenId>& ids) const;
+
+  const TokenTable* table_;
+  std::vector<int32_t> ranks_;              // one a token: 0 has the highest score
+  std::array<TokenId, 256> byte_tokens_{};  // -1: the vocabulary has none
+};
+
+}  // namespace evener::tokenizer
