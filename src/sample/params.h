@@ -29,7 +29,7 @@ struct Params {
   int32_t dry_penalty_last_n = -1;  // -1: all
   std::vector<std::string> dry_sequence_breakers = {"\n", ":", "\"", "*"};
 
-  std::vector<std::pair<int32_t, float>> logit_bias;  // token id, added to its logit
+  std::vector<std::pair<int32_t, float>> logit_bias = {};  // token id, added to its logit
   uint64_t seed = 0;  // same seed, same prompt, same parameters: same tokens, whatever else runs
 };
 
