@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Configures and builds build/release. Sourced by start and check.
 
-readonly gcc_major_min=12
+readonly gcc_major_min=12 cmake_version_min=3.25
 
 # Exports CXX: the caller's own, or the first g++ that is new enough.
 choose_compiler() {
@@ -22,6 +22,18 @@ choose_compiler() {
   return 1
 }
 
+# Fails if cmake is too old for our presets.
+check_cmake() {
+  local version
+  version=$(cmake --version | head -n 1 | tr -dc '0-9.')
+  if [[ $(printf '%s\n' "$cmake_version_min" "$version" | sort -V | head -n 1) == "$cmake_version_min" ]]; then
+    return 0
+  fi
+  printf 'evener: cannot configure: CMake is version %s, and %s or newer is needed\n' \
+    "$version" "$cmake_version_min" >&2
+  return 1
+}
+
 # Whether build/release was configured after the presets were last changed, with EVENER_TESTS as
 # asked. ninja itself sees a change of any CMakeLists.txt.
 is_configured() {
@@ -35,6 +47,7 @@ is_configured() {
 configure() {
   local tests=$1
   ! is_configured build/release "$tests" || return 0
+  check_cmake
   choose_compiler
   cmake --preset release -DEVENER_TESTS="$tests"
   touch build/release/CMakeCache.txt

@@ -17,8 +17,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-REAL_TOOLS = ["awk", "bash", "cat", "chmod", "dirname", "env", "find", "grep", "mkdir", "nproc", "readlink",
-              "rm", "sleep", "touch", "tr"]
+REAL_TOOLS = ["awk", "bash", "cat", "chmod", "dirname", "env", "find", "grep", "head", "mkdir",
+              "nproc", "readlink", "rm", "sleep", "sort", "touch", "tr"]
 
 PACKAGES = """# group package command
 build ninja-build ninja
@@ -31,6 +31,7 @@ peers nodejs node
 
 CMAKE = r"""
 case $1 in
+  --version) echo "cmake version ${CMAKE_VERSION:-3.25.1}" ;;
   --preset)
     mkdir -p build/release
     touch build/release/build.ninja
@@ -132,7 +133,7 @@ class ScriptTest(unittest.TestCase):
     def calls(self, program=""):
         path = self.here / "calls.txt"
         lines = path.read_text().splitlines() if path.exists() else []
-        return [line for line in lines if line.startswith(program)]
+        return [line for line in lines if line.startswith(program) and line != "cmake --version"]
 
 
 class Packages(ScriptTest):
@@ -217,6 +218,13 @@ class Start(ScriptTest):
             """))
         self.stand_in("g++-13", "echo 13")
         self.assertEqual(self.run_script("start", "--busy").returncode, 4)
+
+    def test_a_cmake_that_is_too_old_is_named(self):
+        result = self.run_script("start", CMAKE_VERSION="3.22.1")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "evener: cannot configure: CMake is version 3.22.1, "
+                                        "and 3.25 or newer is needed\n")
+        self.assertEqual(self.calls("cmake --preset"), [])
 
     @unittest.skipUnless(shutil.which("curl"), "needs curl")
     def serve(self, *arguments):
