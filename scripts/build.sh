@@ -16,7 +16,7 @@ choose_compiler() {
     fi
     seen="$seen, $compiler is version $version"
   done
-  printf 'evener: cannot choose a compiler: Evener is C++23 and needs g++ %s or newer%s\n' \
+  printf 'evener: cannot choose a compiler: Evener needs g++ %s or newer%s\n' \
     "$gcc_major_min" "${seen:-, and there is none}" >&2
   printf '  install g++-%s or newer, or name another compiler in CXX\n' "$gcc_major_min" >&2
   return 1
@@ -24,11 +24,10 @@ choose_compiler() {
 
 # Fails if cmake is too old for our presets.
 check_cmake() {
-  local version
+  local version older
   version=$(cmake --version | head -n 1 | tr -dc '0-9.')
-  if [[ $(printf '%s\n' "$cmake_version_min" "$version" | sort -V | head -n 1) == "$cmake_version_min" ]]; then
-    return 0
-  fi
+  older=$(printf '%s\n' "$cmake_version_min" "$version" | sort -V | head -n 1)
+  [[ $older != "$cmake_version_min" ]] || return 0
   printf 'evener: cannot configure: CMake is version %s, and %s or newer is needed\n' \
     "$version" "$cmake_version_min" >&2
   return 1

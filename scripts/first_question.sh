@@ -41,16 +41,16 @@ content_of() {
 # Waits until the process serves, then prints its address and one answer. Returns early if it ends.
 ask_first_question() {
   local pid=$1 url reply status
-  until url=$(listening_url "$pid") && curl -fs -o /dev/null --max-time 5 "$url/health" 2> /dev/null; do
+  until url=$(listening_url "$pid") && curl -fs -o /dev/null --max-time 5 "$url/health"; do
     is_running "$pid" || return 0
     sleep 0.05
   done
   printf '\nEvener is ready: open %s in a browser (Ctrl-C ends it).\n' "$url"
 
-  reply=$(curl -s --max-time 300 -w '\n%{http_code}' "$url/v1/chat/completions" \
-    -H 'Content-Type: application/json' \
-    -d "{\"messages\":[{\"role\":\"user\",\"content\":\"$first_question\"}],\"max_tokens\":60,\"temperature\":0}") ||
-    true
+  local body='{"messages":[{"role":"user","content":"'$first_question'"}],'
+  body+='"max_tokens":60,"temperature":0}'
+  reply=$(curl -s --max-time 300 -w '\n%{http_code}' -H 'Content-Type: application/json' \
+    -d "$body" "$url/v1/chat/completions") || true
   status=${reply##*$'\n'}
   if [[ $status == 200 ]] && content_of "$reply" > /dev/null; then
     printf 'A first question: %s\n%s\n\n' "$first_question" "$(content_of "$reply")"

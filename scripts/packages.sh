@@ -60,7 +60,8 @@ install_packages() {
   fi
 
   printf 'installing %s\n' "${missing[*]}" >&2
-  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120)
+  local -a apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive
+    apt-get -qq -o DPkg::Lock::Timeout=120)
   # A source that cannot be reached is no reason to stop: the others may have all that is missing.
   "${apt[@]}" update < /dev/null >&2 || true
   if ! "${apt[@]}" install -y --no-install-recommends "${missing[@]}" < /dev/null >&2; then

@@ -66,7 +66,7 @@ def judge_declarations(allowed, declared):
 
 
 def folder_of(path):
-    """The folder of src/ that a file belongs to. main.cpp stands alone, outside the library of cli."""
+    """The folder of src/ that a file belongs to. main.cpp lies outside the library of cli."""
     return "cli" if path == "src/main.cpp" else path.split("/")[1]
 
 

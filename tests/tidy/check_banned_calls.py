@@ -1,4 +1,4 @@
-"""Words that our code does without. Exceptions stand in banned_calls_allowed.txt, with their reason."""
+"""Words that our code does without. Exceptions and reasons: banned_calls_allowed.txt."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ class Rule:
 
 RULES = [
     Rule("unbounded-copy", r"\b(?:v?sprintf|strcpy|strcat|gets)\s*\(", "fmt::format, std::string"),
-    Rule("unchecked-number", r"\b(?:ato[ifl]l?|sto(?:i|l|ll|ul|ull|f|d|ld))\s*\(", "std::from_chars"),
+    Rule("unchecked-number", r"\b(?:ato[ifl]l?|sto(?:i|l|ll|ul|ull|f|d|ld))\s*\(",
+         "std::from_chars"),
     Rule("hidden-state", r"\b(?:strtok|s?rand|setlocale)\s*\(", "a value that the caller owns"),
     Rule("shell", r"\b(?:system|popen)\s*\(", "a library call"),
     Rule("environment", r"\b(?:secure_)?getenv\s*\(", "an option or a parameter"),
@@ -37,8 +38,8 @@ RULES = [
 ]
 
 # Split, so that this file may be searched for them too.
-UNFINISHED = re.compile(r"\b(?:" + "|".join(
-    ["TO" + "DO", "FIX" + "ME", "XX" + r"X(?=[:(])", "unimplem" + "ented", "not implem" + "ented"]) + r")\b")
+WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + r"X(?=[:(])", "unimplem" + "ented", "not implem" + "ented"]
+UNFINISHED = re.compile(r"\b(?:" + "|".join(WORDS) + r")\b")
 
 
 def code_findings(tree):

@@ -27,7 +27,8 @@ def is_built(tree, path):
     name = posixpath.basename(path)
     folder = posixpath.dirname(path)
     while folder:
-        text = tree.text(f"{folder}/CMakeLists.txt") if tree.exists(f"{folder}/CMakeLists.txt") else ""
+        lists = f"{folder}/CMakeLists.txt"
+        text = tree.text(lists) if tree.exists(lists) else ""
         if re.search(rf"\b{re.escape(name)}", text):
             return True
         if GLOBS_ITS_FOLDER.search(text) and folder not in CODE_FOLDERS:

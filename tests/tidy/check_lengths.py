@@ -14,7 +14,7 @@ def long_files(tree):
     for path in tree.cxx("src", "tests", "bench"):
         lines = (tree.text(path) or "").splitlines()
         if len(lines) > FILE_LINES_MAX and not says_why(lines[0]):
-            yield Finding(path, f"{len(lines)} lines, and its first line is no comment that says why")
+            yield Finding(path, f"{len(lines)} lines, and the first is no comment that says why")
 
 
 def says_why(line):
@@ -27,8 +27,8 @@ def function_lengths(tree):
         raise Skip("ctags is not installed: the functions were not measured")
     paths = tree.cxx("src", "bench")
     result = subprocess.run(
-        ["ctags", "-f", "-", "--languages=C++", "--langmap=C++:+.inl.h", "--kinds-C++=f", "--sort=no",
-         "--excmd=number", "--fields=ne", "-L", "-"],
+        ["ctags", "-f", "-", "--languages=C++", "--langmap=C++:+.inl.h", "--kinds-C++=f",
+         "--sort=no", "--excmd=number", "--fields=ne", "-L", "-"],
         input="\n".join(paths), cwd=tree.root, check=True, capture_output=True, text=True)
     for line in result.stdout.splitlines():
         name, path, _, *fields = line.split("\t")

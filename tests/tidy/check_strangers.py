@@ -1,4 +1,4 @@
-"""Nothing in the tree is true on one machine only: no folder of a developer's, no registry's host."""
+"""Nothing in the tree is true on one machine only: no developer's folder, no registry's host."""
 
 import re
 

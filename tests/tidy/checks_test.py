@@ -1,4 +1,4 @@
-"""Each check of tests/tidy on small trees: it passes the good one and names what is bad in the bad one.
+"""Each check of tests/tidy on small trees: the good one passes, what is bad in the bad one is named.
 
 Words that the checks look for are split here, since this file is checked too.
 """
@@ -48,7 +48,7 @@ class Arrows(CheckTest):
         self.write("src/base/error.h")
         self.write("src/tensor/CMakeLists.txt", "evener_module(tensor)")
         self.write("src/tensor/shape.h", '#include "base/error.h"\n')
-        self.write("src/model/CMakeLists.txt", "evener_module(model DEPENDS tensor LIBRARIES fmt::fmt)")
+        self.write("src/model/CMakeLists.txt", "evener_module(model DEPENDS tensor LIBRARIES x)")
         self.write("src/model/llama.cpp", '#include <vector>\n#include "tensor/shape.h"\n')
         self.write("src/cli/CMakeLists.txt", "evener_module(cli DEPENDS model)")
         self.write("src/cli/main.cpp", '#include "model/llama.h"\n')
@@ -60,8 +60,8 @@ class Arrows(CheckTest):
     def test_an_arrow_that_the_table_does_not_allow_is_found(self):
         self.write("src/tensor/view.cpp", '\n#include "model/llama.h"\n')
         found = self.findings(check_arrows)
-        self.assertIn("src/tensor/view.cpp:2: tensor may not include model: see tests/tidy/arrows.txt",
-                      found)
+        self.assertIn("src/tensor/view.cpp:2: tensor may not include model: "
+                      "see tests/tidy/arrows.txt", found)
         self.assertIn("src: a circle: model -> tensor -> model", found)
 
     def test_an_arrow_that_cmake_does_not_declare_is_found(self):
@@ -118,7 +118,8 @@ class WeakSymbols(CheckTest):
                                 "int (*const exported)(int) = twice;\nint (*used)(int) = twice;\n")
         built = self.root / "build/CMakeFiles/m.dir/device/cpu/kernels/kernels_avx2.cpp.o"
         built.parent.mkdir(parents=True)
-        check_weak_symbols.subprocess.run(["g++", "-c", self.root / self.SOURCE, "-o", built], check=True)
+        compile_it = ["g++", "-c", self.root / self.SOURCE, "-o", built]
+        check_weak_symbols.subprocess.run(compile_it, check=True)
         self.assertEqual(self.findings(check_weak_symbols),
                          [f"{self.SOURCE}: weak function twice(int)"])
 
@@ -145,7 +146,8 @@ class BannedCalls(CheckTest):
 
     def test_each_rule_finds_its_sample(self):
         samples = {
-            "unbounded-copy": 'sprintf(buffer, "%d", 1);', "unchecked-number": "int n = std::stoi(text);",
+            "unbounded-copy": 'sprintf(buffer, "%d", 1);',
+            "unchecked-number": "int n = std::stoi(text);",
             "hidden-state": "int n = rand();", "shell": 'system("ls");',
             "environment": 'std::getenv("HOME");', "stdout": "std::cout << 1;",
             "flush": "out << std::endl;", "naked-new": "auto* p = new Engine(1);",
@@ -166,10 +168,12 @@ class BannedCalls(CheckTest):
 
     def test_what_only_looks_like_a_banned_word_passes(self):
         for code in ["snprintf(b, n, x);", "Pool(const Pool&) = delete;", "operand(1);",
-                     "// a new block; delete it, throw it away", 'say("new Engine, throw, rand()");',
-                     "static_assert(sizeof(x) == 2);", "fmt::sprintf_like(x);", "int renew = new_size;",
-                     "auto e = std::unique_ptr<Engine>(new Engine(1));", "using namespace std::chrono;",
-                     "R\"(system(\"ls\"))\";", "int64_t big = 1'000'000; char c = '\\'';", 'mkdtemp("XX' + 'XXXX");']:
+                     "// a new block; delete it, throw it away",
+                     'say("new Engine, throw, rand()");', "R\"(system(\"ls\"))\";",
+                     "static_assert(sizeof(x) == 2);", "fmt::sprintf_like(x);",
+                     "int renew = new_size;", "using namespace std::chrono;",
+                     "auto e = std::unique_ptr<Engine>(new Engine(1));",
+                     "int64_t big = 1'000'000; char c = '\\'';", 'mkdtemp("XX' + 'XXXX");']:
             with self.subTest(code):
                 self.assertEqual(self.rules_found_in(code), [])
 
@@ -181,7 +185,8 @@ class BannedCalls(CheckTest):
         self.assertEqual(self.rules_found_in('getenv("EVENER_ISA");'), [])
         self.write("src/base/x.cpp", "int x;\n")
         self.assertEqual(self.findings(check_banned_calls), [
-            f"{check_banned_calls.ALLOWED}:1: src/base/x.cpp does not need the exception environment"])
+            f"{check_banned_calls.ALLOWED}:1: "
+            "src/base/x.cpp does not need the exception environment"])
 
     def test_blanking_keeps_the_lines(self):
         text = 'a /* 1\n2 */ b\nR"x(\n)" )x" c // d\n"e\\"" f'
@@ -193,12 +198,15 @@ class DeadFiles(CheckTest):
         super().setUp()
         self.write(check_dead_files.READERS, "golden/*.npy | tests/model/golden_test.cpp\n")
         self.write("src/model/CMakeLists.txt", "evener_module(model)")
-        self.write("src/model/families/llama.cpp", '#include "model/llama.h"\n#include "near.inl"\n')
+        self.write("src/model/families/llama.cpp",
+                   '#include "model/llama.h"\n#include "near.inl"\n')
         self.write("src/model/llama.h")
         self.write("src/model/families/near.inl")
-        self.write("tests/model/CMakeLists.txt", "evener_tests(model LINK model)\nevener_fuzz(json LINK m)")
+        self.write("tests/model/CMakeLists.txt",
+                   "evener_tests(model LINK model)\nevener_fuzz(json LINK m)")
         self.write("tests/model/golden_test.cpp", 'open("prompts.json"); compare("qwen3");\n')
-        self.write("src/cli/CMakeLists.txt", "add_executable(evener ${CMAKE_SOURCE_DIR}/src/main.cpp)")
+        self.write("src/cli/CMakeLists.txt",
+                   "add_executable(evener ${CMAKE_SOURCE_DIR}/src/main.cpp)")
         self.write("src/main.cpp")
         self.write("tests/fuzz/json_fuzz.cpp")
         self.write("tests/data/prompts.json")
@@ -227,7 +235,8 @@ class DeadFiles(CheckTest):
                          ["tests/data/fuzz/gone/seed1", "tests/data/left_over.bin"])
 
     def test_a_pattern_that_matches_nothing_or_has_no_reader_is_found(self):
-        self.write(check_dead_files.READERS, "golden/* | tests/none.cpp\nnone/* | tests/model/golden_test.cpp\n")
+        self.write(check_dead_files.READERS,
+                   "golden/* | tests/none.cpp\nnone/* | tests/model/golden_test.cpp\n")
         self.assertEqual(self.findings(check_dead_files), [
             f"{check_dead_files.READERS}:1: the reader tests/none.cpp is not there",
             f"{check_dead_files.READERS}:2: nothing in tests/data matches none/*"])
@@ -236,8 +245,9 @@ class DeadFiles(CheckTest):
 class DocPaths(CheckTest):
     def test_paths_and_links_that_are_there_pass(self):
         self.write("src/model/llama.cpp")
-        self.write("docs/architecture.md", "`src/model/llama.cpp:12` `src/model/*.cpp` `src/model/` "
-                                           "`src/model/NAME.cpp` [home](../README.md#top) [w](https://x.org)")
+        self.write("docs/architecture.md",
+                   "`src/model/llama.cpp:12` `src/model/*.cpp` `src/model/` `src/model/NAME.cpp` "
+                   "[home](../README.md#top) [w](https://x.org)")
         self.write("README.md", "[page](docs/architecture.md)")
         self.assertEqual(self.findings(check_doc_paths), [])
 
@@ -274,7 +284,7 @@ class Lengths(CheckTest):
         self.write("src/base/long.cpp", lines)
         with mock.patch.object(check_lengths, "long_functions", return_value=[]):
             self.assertEqual(self.found(), [
-                "src/base/long.cpp: 801 lines, and its first line is no comment that says why"])
+                "src/base/long.cpp: 801 lines, and the first is no comment that says why"])
             self.write("src/base/long.cpp", "// One table that is looked up as a whole.\n" + lines)
             self.assertEqual(self.found(), [])
 

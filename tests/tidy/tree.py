@@ -23,7 +23,7 @@ class Skip(Exception):
 
 
 class Tree:
-    """All files below `root` that somebody wrote. Paths are relative to it, with forward slashes."""
+    """All files below `root` that somebody wrote. Paths are relative to it, with `/`."""
 
     def __init__(self, root, build=None):
         self.root = Path(root)
