@@ -38,7 +38,8 @@ RULES = [
 ]
 
 # Split, so that this file may be searched for them too.
-WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + r"X(?=[:(])", "unimplem" + "ented", "not implem" + "ented"]
+WORDS = ["TO" + "DO", "FIX" + "ME", "XX" + r"X(?=[:(])", "unimplem" + "ented",
+         "not implem" + "ented"]
 UNFINISHED = re.compile(r"\b(?:" + "|".join(WORDS) + r")\b")
 
 

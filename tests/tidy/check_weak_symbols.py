@@ -29,7 +29,7 @@ def run(tree):
         raise Skip("a sanitizer adds weak symbols of its own")
     for source in sources:
         name = source.split("/")[-1]
-        objects = sorted(tree.build.rglob(f"{FOLDER}/{name}.o"))
+        objects = sorted(tree.build.rglob(f"evener_device.dir/cpu/kernels/{name}.o"))
         if not objects:
             raise Skip(f"{source} is not built")
         for path in objects:

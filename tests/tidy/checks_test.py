@@ -1,4 +1,4 @@
-"""Each check of tests/tidy on small trees: the good one passes, what is bad in the bad one is named.
+"""Each check of tests/tidy on small trees: a good one passes, what is bad in a bad one is named.
 
 Words that the checks look for are split here, since this file is checked too.
 """
@@ -116,7 +116,7 @@ class WeakSymbols(CheckTest):
     def test_an_inline_function_of_a_header_is_found_in_a_real_object(self):
         self.write(self.SOURCE, "inline int twice(int x) { return 2 * x; }\n"
                                 "int (*const exported)(int) = twice;\nint (*used)(int) = twice;\n")
-        built = self.root / "build/CMakeFiles/m.dir/device/cpu/kernels/kernels_avx2.cpp.o"
+        built = self.root / "build/evener_device.dir/cpu/kernels/kernels_avx2.cpp.o"
         built.parent.mkdir(parents=True)
         compile_it = ["g++", "-c", self.root / self.SOURCE, "-o", built]
         check_weak_symbols.subprocess.run(compile_it, check=True)
