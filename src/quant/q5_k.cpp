@@ -1,0 +1,45 @@
+// Q5_K: Q4_K with a fifth bit.
+//     weight[i] = scale * sub_scale * code[i] - min * sub_min
+// Byte i of fifth_bits holds, in bit s, the fifth bit of code i of sub-block s.
+#include <cstdint>
+
+#include "quant/blocks.h"
+#include "quant/formats.h"
+#include "quant/k_scales.h"
+#include "tensor/float16.h"
+
+namespace evener::quant {
+namespace {
+
+struct Block {
+  uint16_t scale;          // f16
+  uint16_t min;            // f16
+  uint8_t sub_scales[12];  // see k_scales.h
+  uint8_t fifth_bits[32];
+  uint8_t codes[128];
+};
+static_assert(sizeof(Block) == 176);
+
+void decode_block(const Block& block, float* weights) {
+  for (size_t sub = 0; sub < 8; ++sub) {
+    const auto [sub_scale, sub_min] = k_scale_and_min(block.sub_scales, sub);
+    const float scale = f16_to_f32(block.scale) * float(sub_scale);
+    const float min = f16_to_f32(block.min) * float(sub_min);
+    const uint8_t* const codes = block.codes + sub / 2 * 32;
+    const int shift = sub % 2 == 0 ? 0 : 4;
+    for (size_t i = 0; i < 32; ++i) {
+      const int fifth = (block.fifth_bits[i] >> sub & 1) << 4;
+      *weights++ = scale * float((codes[i] >> shift & 15) | fifth) - min;
+    }
+  }
+}
+
+void decode(std::span<const std::byte> blocks, float* weights) {
+  for_each_block<Block, 256>(blocks, weights, decode_block);
+}
+
+}  // namespace
+
+const Format q5_k = {.dtype = DType::Q5_K, .decode = decode};
+
+}  // namespace evener::quant
