@@ -1,5 +1,7 @@
 #include "sample/arg_max.h"
 
+#include <fmt/format.h>
+
 #include <cfloat>
 #include <cstddef>
 #include <limits>
@@ -15,6 +17,14 @@ std::optional<tokenizer::TokenId> arg_max(std::span<const float> logits) {
     best = static_cast<tokenizer::TokenId>(id);
   }
   return best;
+}
+
+Error no_finite_logit(std::string_view what, size_t index) {
+  return Error{.code = Code::internal,
+               .doing = "choose a token",
+               .where = fmt::format("{} {}", what, index),
+               .why = "the model gave no finite logit",
+               .remedy = {}};
 }
 
 }  // namespace evener::sample

@@ -10,17 +10,6 @@
 #include "sample/stage.h"
 
 namespace evener::sample {
-namespace {
-
-Error nothing_left(uint64_t token_index) {
-  return Error{.code = Code::internal,
-               .doing = "choose a token",
-               .where = "generated token " + std::to_string(token_index),
-               .why = "the model gave no finite logit",
-               .remedy = {}};
-}
-
-}  // namespace
 
 Sampler::Sampler(const Params& params, std::span<const TokenId> prompt, PieceOf piece_of)
     : params_(params), penalties_(params, prompt), dry_(params, prompt, std::move(piece_of)) {}
@@ -51,7 +40,7 @@ Result<TokenId> Sampler::choose(std::span<const float> logits, std::span<const T
     logits = workspace.logits;
   }
   const auto best = arg_max(logits);
-  if (!best) return nothing_left(num_accepted_);
+  if (!best) return no_finite_logit("generated token", num_accepted_);
   if (params_.temperature == 0) return *best;
 
   Candidates& candidates = workspace.candidates;

@@ -1,0 +1,78 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/load.h"
+#include "engine/request_check.h"
+#include "engine/step_loop.h"
+
+namespace evener::engine {
+
+class Engine::Impl {
+ public:
+  Impl(std::unique_ptr<LoadedModel> loaded, const EngineOptions& options)
+      : loaded_(std::move(loaded)), loop_(*loaded_->rank, loop_options(*loaded_, options)) {}
+
+  Result<SequenceId> submit(GenerationRequest request, Sink sink);
+
+  const LoadedModel& loaded() const { return *loaded_; }
+  StepLoop& loop() { return loop_; }
+
+ private:
+  static StepLoop::Options loop_options(const LoadedModel& loaded, const EngineOptions& options) {
+    return {.scheduler = {.max_sequences = loaded.capacity.max_sequences,
+                          .prefill_chunk = options.prefill_chunk,
+                          .prompt_logit_rows = kPromptLogitRows,
+                          .page_size = kPageSize},
+            .residency = {.num_pages = loaded.capacity.num_pages,
+                          .page_size = kPageSize,
+                          .num_state_slots = loaded.capacity.num_slots},
+            .vocab_size = loaded.facts.vocab_size};
+  }
+
+  std::unique_ptr<LoadedModel> loaded_;
+  StepLoop loop_;
+};
+
+Result<SequenceId> Engine::Impl::submit(GenerationRequest request, Sink sink) {
+  const ModelFacts& facts = loaded_->facts;
+  RETURN_IF_ERROR(check(
+      request, {.vocab_size = facts.vocab_size, .admissible_tokens = facts.admissible_tokens}));
+  request.max_new_tokens =
+      std::min(request.max_new_tokens, facts.admissible_tokens - request.prompt.size());
+  const SequenceId id = loop_.next_id();
+  RETURN_IF_ERROR(
+      loop_.submit(std::make_unique<Sequence>(Sequence::Parts{.id = id,
+                                                              .request = std::move(request),
+                                                              .sink = std::move(sink),
+                                                              .tokenizer = loaded_->tokenizer.get(),
+                                                              .vocab_size = facts.vocab_size})));
+  return id;
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options,
+                                               const LoadObserver& observer) {
+  ASSIGN_OR_RETURN(auto loaded, load(options, observer));
+  return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(loaded), options)));
+}
+
+Result<SequenceId> Engine::submit(GenerationRequest request, Sink sink) {
+  return impl_->submit(std::move(request), std::move(sink));
+}
+
+void Engine::cancel(SequenceId id) { impl_->loop().cancel(id); }
+
+void Engine::drain(std::chrono::milliseconds patience) { impl_->loop().drain(patience); }
+
+const ModelFacts& Engine::facts() const { return impl_->loaded().facts; }
+
+const tokenizer::Tokenizer& Engine::tokenizer() const { return *impl_->loaded().tokenizer; }
+
+Stats Engine::stats() const { return impl_->loop().stats(); }
+
+}  // namespace evener::engine

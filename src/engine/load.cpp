@@ -1,0 +1,220 @@
+#include "engine/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/memory_limit.h"
+#include "device/create_device.h"
+#include "engine/bundled_model.h"
+#include "engine/load_tokenizer.h"
+#include "engine/warm_up.h"
+#include "gguf/summary.h"
+#include "model/loader.h"
+
+namespace evener::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Phase = LoadState::Phase;
+
+constexpr size_t kMaxSequences = 1024;
+constexpr size_t kMaxPrefillChunk = 8192;
+constexpr size_t kMaxContext = INT32_MAX;  // positions are 32 bits wide
+
+Error refuse(std::string_view option, std::string why) {
+  return Error{.code = Code::invalid_argument,
+               .doing = "load model",
+               .where = std::string(option),
+               .why = std::move(why),
+               .remedy = {}};
+}
+
+Status check_between(std::string_view option, size_t value, size_t max) {
+  if (value >= 1 && value <= max) return {};
+  return refuse(option, fmt::format("must be between 1 and {}, not {}", max, value));
+}
+
+Result<DType> kv_dtype(const EngineOptions& options) {
+  if (options.kv_type == "f16") return DType::F16;
+  if (options.kv_type == "f32") return DType::F32;
+  return refuse("kv_type", "must be f16 or f32");
+}
+
+// Tells the observer, and the time of each phase. Cancelled when the observer says so.
+class Phases {
+ public:
+  explicit Phases(const LoadObserver& observer) : observer_(observer) {}
+
+  bool report(Phase phase, double fraction) const {
+    return !observer_ || observer_({.phase = phase, .fraction = fraction});
+  }
+
+  Status begin(Phase phase) {
+    begin_ = Clock::now();
+    if (report(phase, 0)) return {};
+    return Error{.code = Code::cancelled,
+                 .doing = "load model",
+                 .where = {},
+                 .why = "interrupted",
+                 .remedy = {}};
+  }
+
+  std::chrono::duration<double> elapsed() const { return Clock::now() - begin_; }
+
+ private:
+  const LoadObserver& observer_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+Result<gguf::File> open_file(const EngineOptions& options) {
+  if (!options.model.empty()) return gguf::File::open(options.model);
+  return gguf::File::parse(bundled_model(), std::string(kBundledModelName));
+}
+
+// "NAME.gguf" and "NAME-00001-of-00003.gguf" are NAME.
+std::string id_of(const EngineOptions& options) {
+  if (options.model.empty()) return std::string(kBundledModelName);
+  std::string id = options.model.filename().string();
+  if (id.ends_with(".gguf")) id.resize(id.size() - 5);
+  const size_t of = id.rfind("-of-");
+  if (of != std::string::npos && of >= 6 && id.size() == of + 9 && id[of - 6] == '-') {
+    id.resize(of - 6);
+  }
+  return id;
+}
+
+std::string quantisation_of(const gguf::Summary& summary) {
+  return summary.types.empty() ? "" : std::string(info(summary.types.front().dtype).name);
+}
+
+ModelFacts facts_of(const EngineOptions& options, const gguf::File& file,
+                    const model::Config& config) {
+  const gguf::Summary summary = gguf::summarise(file);
+  ModelFacts facts;
+  facts.id = id_of(options);
+  facts.name = std::string(summary.name.value_or(""));
+  facts.family = config.family;
+  facts.quantisation = quantisation_of(summary);
+  facts.num_parameters = summary.num_parameters;
+  facts.file_bytes = file.size_bytes();
+  facts.vocab_size = config.vocab_size;
+  facts.trained_context = config.context_length;
+  facts.chat_template = std::string(summary.chat_template.value_or(""));
+  return facts;
+}
+
+// A vocabulary padded to a round number of rows is common; one that is too short is not.
+Status check_vocabulary(const gguf::File& file, const tokenizer::Tokenizer& tokenizer,
+                        const model::Config& config) {
+  if (tokenizer.size() <= config.vocab_size) return {};
+  return Error{.code = Code::corrupt,
+               .doing = "load model",
+               .where = file.name(),
+               .why = fmt::format("its tokenizer has {} tokens, its embedding only {} rows",
+                                  tokenizer.size(), config.vocab_size),
+               .remedy = {}};
+}
+
+model::MemoryPlan memory_plan(const EngineOptions& options, const Capacity& capacity,
+                              DType kv_type) {
+  return {.num_rows = options.prefill_chunk + capacity.max_sequences,
+          .num_logit_rows = kPromptLogitRows + capacity.max_sequences,
+          .num_pages = capacity.num_pages,
+          .page_size = kPageSize,
+          .num_slots = capacity.num_slots,
+          .kv_dtype = kv_type};
+}
+
+// The machine is not only ours, and its free memory is an estimate.
+size_t usable_memory(const EngineOptions& options) {
+  const size_t free_bytes = device::cpu::available_memory_bytes();
+  const size_t share = free_bytes / 10 * 9;
+  return options.memory_bytes_max == 0 ? share : std::min(options.memory_bytes_max, free_bytes);
+}
+
+Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, model::Model& model,
+                      DType kv_type) {
+  const model::Config& config = model.config();
+  const size_t model_context = std::min(std::max<size_t>(config.context_length, 1), kMaxContext);
+  const bool named = options.context_length > 0;
+  const model::MemoryPlan largest = memory_plan(
+      options, {.num_pages = 1, .num_slots = 1, .max_sequences = options.max_sequences}, kv_type);
+  const size_t scratch_floats = model.scratch_floats(largest.num_rows, largest.num_logit_rows);
+  const size_t host_logits = largest.num_logit_rows * config.vocab_size;
+  return plan_capacity({
+      .where = file.name(),
+      .weight_bytes = model::weight_bytes(file, model),
+      .scratch_bytes = (scratch_floats + host_logits) * sizeof(float),
+      .bytes_per_page = model::kv_cache_shape(config, largest).bytes_per_page(),
+      .bytes_per_slot = config.num_recurrent_layers() == 0
+                            ? 0
+                            : model::state_cache_shape(config, largest).bytes_per_slot(),
+      .page_size = kPageSize,
+      .context_length = named ? std::min(options.context_length, model_context) : model_context,
+      .context_is_must = named,
+      .max_sequences = options.max_sequences,
+      .available_bytes = usable_memory(options),
+  });
+}
+
+Status check_options(const EngineOptions& options) {
+  RETURN_IF_ERROR(check_between("max_sequences", options.max_sequences, kMaxSequences));
+  return check_between("prefill_chunk", options.prefill_chunk, kMaxPrefillChunk);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
+                                          const LoadObserver& observer) {
+  RETURN_IF_ERROR(check_options(options));
+  ASSIGN_OR_RETURN(const DType kv_type, kv_dtype(options));
+  Phases phases(observer);
+  LoadTimes times;
+
+  RETURN_IF_ERROR(phases.begin(Phase::map));
+  ASSIGN_OR_RETURN(gguf::File file, open_file(options));
+  ASSIGN_OR_RETURN(auto tokenizer, load_tokenizer(file));
+  ASSIGN_OR_RETURN(const auto description, model::describe_model(file));
+  RETURN_IF_ERROR(check_vocabulary(file, *tokenizer, description->config()));
+  ASSIGN_OR_RETURN(const Capacity capacity, plan(options, file, *description, kv_type));
+  ASSIGN_OR_RETURN(auto device, device::create_device(options.device, options.num_threads));
+  ModelFacts facts = facts_of(options, file, description->config());
+  times.map = phases.elapsed();
+
+  RETURN_IF_ERROR(phases.begin(Phase::pack));
+  const auto progress = [&phases](size_t done, size_t total) {
+    return phases.report(Phase::pack, static_cast<double>(done) / static_cast<double>(total));
+  };
+  ASSIGN_OR_RETURN(auto model, model::load_model(file, *device, progress));
+  ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(*device, *model,
+                                                          memory_plan(options, capacity, kv_type)));
+  times.pack = phases.elapsed();
+
+  RETURN_IF_ERROR(phases.begin(Phase::warm));
+  auto rank = std::make_unique<Rank>(*device, *model, std::make_unique<parallel::SoloComm>(),
+                                     std::move(memory));
+  warm_up(*rank, {.num_rows = std::min(options.prefill_chunk, capacity.admissible_tokens),
+                  .has_state = capacity.num_slots > 0});
+  times.warm = phases.elapsed();
+
+  facts.device = fmt::format("{} ({})", device->info().name, device->info().description);
+  facts.admissible_tokens = capacity.admissible_tokens;
+  facts.max_sequences = capacity.max_sequences;
+  facts.load_times = times;
+  phases.report(Phase::ready, 1);
+  return std::make_unique<LoadedModel>(LoadedModel{.file = std::move(file),
+                                                   .tokenizer = std::move(tokenizer),
+                                                   .device = std::move(device),
+                                                   .model = std::move(model),
+                                                   .rank = std::move(rank),
+                                                   .capacity = capacity,
+                                                   .facts = std::move(facts)});
+}
+
+}  // namespace evener::engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "engine/capacity.h"
+#include "engine/engine.h"
+#include "engine/rank.h"
+#include "gguf/file.h"
+#include "model/model.h"
+#include "tokenizer/tokenizer.h"
+
+namespace evener::engine {
+
+// A model ready to run, and all it stands on.
+struct LoadedModel {
+  gguf::File file;
+  std::unique_ptr<tokenizer::Tokenizer> tokenizer;
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<model::Model> model;
+  std::unique_ptr<Rank> rank;
+  Capacity capacity;
+  ModelFacts facts;
+};
+
+inline constexpr size_t kPageSize = 64;         // positions
+inline constexpr size_t kPromptLogitRows = 32;  // a step, when a prompt's own logits are wanted
+
+// Opens the file, checks everything that can be checked, the memory included, and only then packs
+// the weights; a first small pass makes sure that the first request finds all in place.
+// Errors: as Engine::create.
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
+                                          const LoadObserver& observer);
+
+}  // namespace evener::engine

@@ -1,0 +1,40 @@
+#include "engine/warm_up.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace evener::engine {
+namespace {
+
+constexpr size_t kRowsMax = 16;  // within one page
+constexpr int32_t kPage = 0;
+constexpr int32_t kSlot = 0;
+
+void run_rows(Rank& rank, size_t num_rows, int32_t state_slot) {
+  const std::vector<int32_t> tokens(num_rows, 0);
+  std::vector<int32_t> positions(num_rows);
+  std::iota(positions.begin(), positions.end(), 0);
+  const int32_t last_row = static_cast<int32_t>(num_rows) - 1;
+  const device::Slice slice{.first_row = 0,
+                            .num_rows = num_rows,
+                            .first_position = 0,
+                            .pages = {&kPage, 1},
+                            .state_slot = state_slot};
+  const std::span<const int32_t> fresh(&kSlot, state_slot < 0 ? 0 : 1);
+  rank.run({.input = {.tokens = tokens,
+                      .positions = positions,
+                      .batch = {.slices = {&slice, 1}, .num_rows = num_rows},
+                      .logit_rows = {&last_row, 1}},
+            .fresh_slots = fresh});
+}
+
+}  // namespace
+
+void warm_up(Rank& rank, const WarmUpOptions& options) {
+  const int32_t state_slot = options.has_state ? kSlot : -1;
+  run_rows(rank, std::min(options.num_rows, kRowsMax), state_slot);
+  run_rows(rank, 1, state_slot);
+}
+
+}  // namespace evener::engine
