@@ -90,22 +90,27 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::run(FunctionRef<void(size_t)> body) { run_region(Join::all, body); }
 
 void ThreadPool::parallel_for(size_t count, size_t grain, FunctionRef<void(size_t, size_t)> body) {
+  parallel_for(count, grain, [&](size_t begin, size_t end, size_t) { body(begin, end); });
+}
+
+void ThreadPool::parallel_for(size_t count, size_t grain,
+                              FunctionRef<void(size_t, size_t, size_t)> body) {
   EVENER_ASSERT(grain > 0);
   if (count == 0) return;
   if (count <= grain || workers_.empty()) {
     EVENER_ASSERT(!in_region_.load(std::memory_order_relaxed));
     for (size_t begin = 0; begin < count; begin += grain) {
-      body(begin, std::min(begin + grain, count));
+      body(begin, std::min(begin + grain, count), 0);
     }
     return;
   }
 
   alignas(64) std::atomic<size_t> next = 0;
-  run_region(Join::whoever_comes, [&](size_t) {
+  run_region(Join::whoever_comes, [&](size_t thread) {
     for (;;) {
       const size_t begin = next.fetch_add(grain, std::memory_order_relaxed);
       if (begin >= count) return;
-      body(begin, std::min(begin + grain, count));
+      body(begin, std::min(begin + grain, count), thread);
     }
   });
 }

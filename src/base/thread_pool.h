@@ -43,6 +43,9 @@ class ThreadPool {
   // gets which range is decided by who is free; a thread that wakes up too late is not waited for.
   void parallel_for(size_t count, size_t grain, FunctionRef<void(size_t, size_t)> body);
 
+  // The same with the thread's index behind the range, for bodies with a scratch room per thread.
+  void parallel_for(size_t count, size_t grain, FunctionRef<void(size_t, size_t, size_t)> body);
+
  private:
   enum class Join { all, whoever_comes };
 
