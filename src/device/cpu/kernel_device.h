@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/function_ref.h"
+#include "base/thread_pool.h"
+#include "device/cpu/kernels/ops_kernels.h"
+#include "device/cpu/linear.h"
+#include "device/cpu/memory.h"
+#include "device/device.h"
+
+namespace evener::device::cpu {
+
+// The CPU device: checks the shapes of each operation, splits it over the pool's threads and calls
+// the kernels of one instruction set. Work that is smaller than waking a thread stays on the
+// caller.
+class KernelDevice final : public Device {
+ public:
+  KernelDevice(DeviceInfo info, const OpsKernels& kernels, const LinearKernels& linear_kernels,
+               std::unique_ptr<ThreadPool> pool);
+
+  const DeviceInfo& info() const override { return info_; }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override;
+  Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override;
+  Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) override;
+  Result<std::unique_ptr<StateCache>> create_state_cache(const StateCacheShape& shape) override;
+
+  void write(std::span<const float> values, const Tensor& y) override;
+  void read(const Tensor& x, std::span<float> values) override;
+  void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override;
+  void linear(const Tensor& x, std::span<const LinearPart> parts) override;
+  void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) override;
+  void gated_rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& gate,
+                      const Tensor& y) override;
+  void rope_angles(std::span<const int32_t> positions, std::span<const double> inverse_frequency,
+                   float magnitude, const Tensor& angles) override;
+  void rope(const Tensor& x, const Tensor& angles, RopePairing pairing) override;
+  void store_kv(KvCache& cache, size_t layer, const Batch& batch, const Tensor& k,
+                const Tensor& v) override;
+  void attention(const KvCache& cache, size_t layer, const Batch& batch, const Tensor& q,
+                 float scale, const Tensor& y) override;
+  void causal_conv_silu(StateCache& cache, size_t layer, const Batch& batch, const Tensor& x,
+                        const Tensor& taps, const Tensor& y) override;
+  void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
+                       const DeltaNetArgs& args, const Tensor& y) override;
+  void reset_state(StateCache& cache, int32_t slot) override;
+  void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) override;
+  void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override;
+  void add(const Tensor& x, const Tensor& y) override;
+  void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) override;
+
+ private:
+  // A part of a matrix: columns [begin, end) of one row.
+  using Piece = FunctionRef<void(size_t row, size_t begin, size_t end)>;
+
+  // body(begin, end, thread) over [0, count), where one index costs about `cost` simple float
+  // operations.
+  void split(size_t count, size_t cost, FunctionRef<void(size_t, size_t, size_t)> body);
+  void split_elements(size_t rows, size_t cols, size_t cost, Piece body);
+  Status reserve_scratch(size_t floats);
+  float* scratch(size_t thread, size_t floats) const;
+  void normalize(void (*kernel)(const NormArgs&), const NormArgs& args);
+
+  DeviceInfo info_;
+  const OpsKernels& kernels_;
+  const LinearKernels& linear_kernels_;
+  std::unique_ptr<ThreadPool> pool_;
+  LinearScratch linear_scratch_;
+  std::vector<Memory> scratch_;  // one a thread; as large as the caches made so far need
+};
+
+// Floats of scratch that a thread needs for one cache's operations.
+size_t attention_scratch_floats(const KvCacheShape& shape);
+size_t recurrent_scratch_floats(const StateCacheShape& shape);
+
+}  // namespace evener::device::cpu
