@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "device/cpu_rig.h"
+#include "reference/activation.h"
+#include "reference/norm.h"
+#include "reference/rope.h"
+
+namespace evener::device {
+namespace {
+
+using reference::Matrix;
+
+class CpuOps : public testing::TestWithParam<const cpu::OpsKernels*> {
+ protected:
+  CpuRig rig_{*GetParam(), 2};
+  std::mt19937 random_{1};
+};
+
+const size_t kWidths[] = {1, 3, 4, 7, 8, 12, 16, 20, 31, 64, 100, 128, 1000, 5000};
+
+std::string shape(size_t rows, size_t cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+TEST_P(CpuOps, RmsNormOfAnyWidthAgreesWithTheJudgeAlsoInPlace) {
+  for (const size_t cols : kWidths) {
+    for (const size_t rows : {0, 1, 2, 40}) {
+      const Matrix x = random_matrix(random_, rows, cols, 3);
+      const Matrix gain = random_matrix(random_, 1, cols);
+      const Matrix wanted = reference::rms_norm(x, gain, 1e-6);
+      const Tensor in = rig_.put(x, 5);
+      const Tensor out = rig_.empty(rows, cols, 3);
+      rig_.device().rms_norm(in, rig_.put(gain), 1e-6f, out);
+      expect_close(rig_.get(out), wanted, 2e-6, shape(rows, cols));
+      rig_.device().rms_norm(in, rig_.put(gain), 1e-6f, in);
+      expect_equal_bits(rig_.get(in), rig_.get(out), "in place");
+    }
+  }
+}
+
+TEST_P(CpuOps, GatedRmsNormAgreesWithTheJudge) {
+  for (const size_t cols : kWidths) {
+    const Matrix x = random_matrix(random_, 33, cols, 3);
+    const Matrix gate = random_matrix(random_, 33, cols, 4);
+    const Matrix gain = random_matrix(random_, 1, cols);
+    const Tensor out = rig_.empty(33, cols, 1);
+    rig_.device().gated_rms_norm(rig_.put(x, 2), rig_.put(gain), 1e-5f, rig_.put(gate, 9), out);
+    expect_close(rig_.get(out), reference::gated_rms_norm(x, gain, 1e-5, gate), 3e-6,
+                 shape(33, cols));
+  }
+}
+
+TEST_P(CpuOps, ARowsNormDoesNotDependOnTheRowsBesideIt) {
+  const Matrix x = random_matrix(random_, 100, 1000);
+  const Matrix gain = random_matrix(random_, 1, 1000);
+  const Tensor all = rig_.empty(100, 1000);
+  rig_.device().rms_norm(rig_.put(x), rig_.put(gain), 1e-6f, all);
+  for (const size_t row : {0, 1, 57, 99}) {
+    const Tensor alone = rig_.empty(1, 1000);
+    rig_.device().rms_norm(rig_.put(rows_of(x, row, 1)), rig_.put(gain), 1e-6f, alone);
+    expect_equal_bits(rig_.get(alone), rig_.get(all.row_range(row, 1)), "row alone");
+  }
+}
+
+TEST_P(CpuOps, RopeTurnsBothPairingsPartiallyAndLeavesTheRestAlone) {
+  for (const auto pairing : {RopePairing::neighbours, RopePairing::halves}) {
+    for (const size_t pairs : {2, 6, 8, 32, 50}) {
+      const size_t head_dim = 2 * pairs + 6;
+      const std::vector<int32_t> positions = {0, 1, 77, 4000, 250'000};
+      std::vector<double> frequencies(pairs);
+      for (size_t k = 0; k < pairs; ++k) {
+        frequencies[k] = std::pow(1e6, -double(k) / double(pairs));
+      }
+      const Matrix x = random_matrix(random_, positions.size() * 3, head_dim);
+      Matrix wanted = x;
+      for (size_t r = 0; r < x.rows; ++r) {
+        reference::rope(&wanted.at(r, 0), positions[r / 3], frequencies, 1.25,
+                        pairing == RopePairing::halves ? reference::Pairing::halves
+                                                       : reference::Pairing::neighbours);
+      }
+      const Tensor angles = rig_.empty(positions.size(), 2 * pairs, 4);
+      rig_.device().rope_angles(positions, frequencies, 1.25f, angles);
+      const Tensor turned = rig_.put(x, 11);
+      rig_.device().rope(turned, angles, pairing);
+      expect_close(rig_.get(turned), wanted, 5e-7, "pairs " + std::to_string(pairs));
+    }
+  }
+}
+
+TEST_P(CpuOps, ActivationsAgreeWithTheJudgeFromTinyToHuge) {
+  Matrix x(1, 4001);
+  for (size_t i = 0; i < x.cols; ++i) {
+    x.values[i] = double(float(std::sinh((double(i) - 2000) / 250)));
+  }
+  const Matrix up = random_matrix(random_, 1, x.cols);
+  Matrix silu = x;
+  Matrix sigmoid = up;
+  for (size_t i = 0; i < x.cols; ++i) {
+    silu.values[i] = reference::silu(x.values[i]) * up.values[i];
+    sigmoid.values[i] = up.values[i] * reference::sigmoid(x.values[i]);
+  }
+  const Tensor y = rig_.empty(1, x.cols);
+  rig_.device().silu_mul(rig_.put(x), rig_.put(up), y);
+  expect_close(rig_.get(y), silu, 5e-7, "silu");
+  rig_.device().sigmoid_mul(rig_.put(up), rig_.put(x), y);
+  expect_close(rig_.get(y), sigmoid, 5e-7, "sigmoid");
+}
+
+TEST_P(CpuOps, TheExponentialIsGoodToAFewUnitsInTheLastPlace) {
+  std::uniform_real_distribution<double> uniform(-87, 0);
+  Matrix x(1, 20'000);
+  for (double& value : x.values) value = double(float(uniform(random_)));
+  Matrix one(1, x.cols);
+  for (double& value : one.values) value = 1;
+  const Tensor y = rig_.empty(1, x.cols);
+  rig_.device().sigmoid_mul(rig_.put(one), rig_.put(x), y);
+  const std::vector<float> got = rig_.get(y);
+  for (size_t i = 0; i < x.cols; ++i) {
+    const double wanted = reference::sigmoid(x.values[i]);
+    ASSERT_LE(std::abs(double(got[i]) / wanted - 1), 4 * 0x1p-24) << x.values[i];
+  }
+}
+
+TEST_P(CpuOps, ActivationsPassOnWhatIsNotFinite) {
+  const double inf = std::numeric_limits<double>::infinity();
+  Matrix x(1, 4);
+  x.values = {inf, -1e30, std::nan(""), 1e30};
+  Matrix one(1, 4);
+  one.values = {1, 1, 1, 1};
+  const Tensor y = rig_.empty(1, 4);
+  rig_.device().sigmoid_mul(rig_.put(one), rig_.put(x), y);
+  const std::vector<float> got = rig_.get(y);
+  EXPECT_EQ(got[0], 1);
+  EXPECT_EQ(got[1], 0);
+  EXPECT_TRUE(std::isnan(got[2]));
+  EXPECT_EQ(got[3], 1);
+}
+
+TEST_P(CpuOps, AddAndGatherRowsDoWhatTheySay) {
+  const Matrix x = random_matrix(random_, 9, 1500);
+  const Matrix y = random_matrix(random_, 9, 1500);
+  Matrix sum = y;
+  for (size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += x.values[i];
+  const Tensor target = rig_.put(y, 4);
+  rig_.device().add(rig_.put(x, 2), target);
+  expect_close(rig_.get(target), sum, 1e-7, "add");
+
+  const std::vector<int32_t> rows = {8, 0, 3, 3};
+  const Tensor gathered = rig_.empty(rows.size(), 1500);
+  rig_.device().gather_rows(target, rows, gathered);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    expect_equal_bits(rig_.get(gathered.row_range(i, 1)),
+                      rig_.get(target.row_range(size_t(rows[i]), 1)), "row");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuOps, testing::ValuesIn(runnable_kernels()),
+                         [](const auto& param) { return std::string(param.param->isa); });
+
+}  // namespace
+}  // namespace evener::device
