@@ -10,8 +10,7 @@ namespace evener::chat {
 // tool-call arguments reaches the prompt exactly as the client sent it.
 struct Conversation {
   // Array of messages in the OpenAI shape: {"role", "content", "tool_calls", "tool_call_id",
-  // "reasoning_content", ...}. Templates see it as it is: `arguments` that should print as an
-  // object must be an object, not a string of JSON.
+  // "reasoning_content", ...}.
   nlohmann::ordered_json messages = nlohmann::ordered_json::array();
   nlohmann::ordered_json tools;  // array in the OpenAI shape, or null when there are none
   bool add_generation_prompt = true;

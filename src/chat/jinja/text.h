@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evener::chat::jinja {
+
+// Texts as Python sees them: sequences of code points. Bytes that are no UTF-8 count as one each.
+
+bool is_space(char c);               // ASCII whitespace
+bool is_space(char32_t code_point);  // what str.strip() takes
+
+std::string_view strip_begin(std::string_view text);
+std::string_view strip_end(std::string_view text);
+inline std::string_view strip(std::string_view text) { return strip_begin(strip_end(text)); }
+
+// Takes any of `characters` instead of whitespace.
+std::string_view strip_begin(std::string_view text, std::string_view characters);
+std::string_view strip_end(std::string_view text, std::string_view characters);
+
+size_t length(std::string_view text);                             // in code points
+std::vector<std::string_view> characters(std::string_view text);  // one view a code point
+
+// Simple case mapping of all of Unicode, one code point to one.
+std::string upper(std::string_view text);
+std::string lower(std::string_view text);
+std::string capitalize(std::string_view text);  // first character upper, the others lower
+bool is_alpha(char32_t code_point);
+bool is_upper(char32_t code_point);
+bool is_lower(char32_t code_point);
+
+// Splits at Python's line ends; the ends are not part of the lines.
+std::vector<std::string_view> split_lines(std::string_view text);
+
+}  // namespace evener::chat::jinja
