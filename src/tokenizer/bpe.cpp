@@ -56,8 +56,7 @@ Result<Bpe> Bpe::create(const Vocab& vocab, const TokenTable& table) {
   }
   ASSIGN_OR_RETURN(Splitter splitter, Splitter::create(*rule));
   Bpe bpe(*rule, std::move(splitter), table, vocab.merges.size());
-  int32_t rank = 0;
-  for (const std::string& merge : vocab.merges) bpe.add_merge(merge, rank++);
+  bpe.add_merges(vocab.merges);
   const auto missing = std::ranges::count(bpe.byte_tokens_, -1);
   if (missing > 0) {
     log::warning("the vocabulary has no token for {} of the 256 bytes: they cannot be encoded",
@@ -66,17 +65,22 @@ Result<Bpe> Bpe::create(const Vocab& vocab, const TokenTable& table) {
   return bpe;
 }
 
-void Bpe::add_merge(std::string_view text, int32_t rank) {
-  const size_t space = text.find(' ', 1);  // not at 0: the left token may be a space
-  if (space == std::string_view::npos) return;
-  const std::string_view left = text.substr(0, space);
-  const std::string_view right = text.substr(space + 1);
-  const auto left_id = table_->find(left);
-  const auto right_id = table_->find(right);
-  if (!left_id || !right_id) return;
-  const auto merged_id = table_->find(std::string(left) += right);
-  if (!merged_id) return;
-  merges_.insert({.left = *left_id, .right = *right_id}, {.rank = rank, .id = *merged_id});
+void Bpe::add_merges(const std::vector<std::string>& merges) {
+  std::string spelling;
+  int32_t rank = -1;
+  for (const std::string_view merge : merges) {
+    ++rank;
+    const size_t space = merge.find(' ', 1);  // not at 0: the left token may be a space
+    if (space == std::string_view::npos) continue;
+    const auto left = table_->find(merge.substr(0, space));
+    const auto right = table_->find(merge.substr(space + 1));
+    if (!left || !right) continue;
+    spelling = merge;
+    spelling.erase(space, 1);
+    const auto merged = table_->find(spelling);
+    if (!merged) continue;
+    merges_.insert({.left = *left, .right = *right}, {.rank = rank, .id = *merged});
+  }
 }
 
 std::optional<TokenId> Bpe::whole_word(std::string_view word) const {

@@ -32,7 +32,7 @@ class Bpe {
 
  private:
   Bpe(const Pretokenizer& rule, Splitter splitter, const TokenTable& table, size_t num_merges);
-  void add_merge(std::string_view text, int32_t rank);
+  void add_merges(const std::vector<std::string>& merges);
   std::optional<TokenId> whole_word(std::string_view word) const;
   void encode_word(std::string_view word, SymbolChain& chain) const;
 

@@ -92,10 +92,13 @@ constexpr std::string_view kDeepseekV3Patterns[] = {
     R"( ?[\p{P}\p{S}]+[\r\n]*|)" EVENER_SPACES,
 };
 
+// U+0800 to U+9FA5 without the spaces in there (as llama.cpp reads this rule), and Hangul.
+constexpr std::string_view kOldDeepseekWide =
+    R"([\x{800}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E})"
+    R"(\x{2060}-\x{2FFF}\x{3001}-\x{9FA5}\x{AC00}-\x{D7FF}]+)";
+
 constexpr std::string_view kDeepseekCoderPatterns[] = {
-    R"([\r\n])",    R"(\s?\p{L}+)",
-    R"(\s?\p{P}+)", R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)",
-    R"(\p{N})",
+    R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kOldDeepseekWide, R"(\p{N})",
 };
 
 constexpr std::string_view kDeepseekLlmPatterns[] = {
@@ -120,9 +123,9 @@ constexpr std::string_view kDeepseekLlmPatterns[] = {
     R"(\x{10400}-\x{1044F}\x{104B0}-\x{104D3}\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2})"
     R"(\x{10CC0}-\x{10CF2}\x{118A0}-\x{118DF}\x{1E900}-\x{1E943})"
     R"(]+)",
-    R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)",
+    R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3001}\x{3002}]+)",
     R"((?<!\s)\s++\z)",  // the rule is \s+$, which alone would be tried from all of a run
-    R"([\x{4E00}-\x{9FA5}\x{800}-\x{4E00}\x{AC00}-\x{D7FF}]+)",
+    kOldDeepseekWide,
     R"(\p{N}+)",
 };
 
@@ -155,10 +158,7 @@ constexpr std::string_view kVikingNames[] = {"viking"};
 
 constexpr Pretokenizer kPretokenizers[] = {
     {.names = kDefaultNames, .patterns = kDefaultPatterns},
-    {.names = kLlama3std::string_view,
-     .patterns = kLlama3Patterns,
-     .whole_words = true,
-     .add_bos = true},
+    {.names = kLlama3Names, .patterns = kLlama3Patterns, .whole_words = true, .add_bos = true},
     {.names = kPlainLlama3Names, .patterns = kLlama3Patterns},
     {.names = kQwen2Names, .patterns = kQwen2Patterns},
     {.names = kQwen35Names, .patterns = kQwen35Patterns},
@@ -169,10 +169,7 @@ constexpr Pretokenizer kPretokenizers[] = {
     {.names = kDeepseekCoderNames, .patterns = kDeepseekCoderPatterns},
     {.names = kDeepseekV3Names, .patterns = kDeepseekV3Patterns},
     {.names = kGpt4oNames, .patterns = kGpt4oPatterns},
-    {.names = kTekkenstd::string_view,
-     .patterns = kTekkenPatterns,
-     .whole_words = true,
-     .add_bos = true},
+    {.names = kTekkenNames, .patterns = kTekkenPatterns, .whole_words = true, .add_bos = true},
     {.names = kBailingNames, .patterns = kBailingPatterns},
     {.names = kSeedCoderNames, .patterns = kSeedCoderPatterns},
     {.names = kMiniCpm5Names, .patterns = kMiniCpm5Patterns, .whole_words = true},

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "base/utf8.h"
+
 namespace evener::tokenizer {
 namespace {
 
@@ -28,15 +30,6 @@ std::vector<int32_t> ranks_of(const std::vector<float>& scores, size_t num_token
     ranks.push_back(int32_t(place - falling.begin()));
   }
   return ranks;
-}
-
-// Length of the character that a byte begins, by its upper bits alone: what follows it may be
-// anything, as in llama.cpp.
-size_t character_bytes(char first) {
-  const auto byte = uint8_t(first);
-  if (byte < 0xC0) return 1;
-  if (byte < 0xE0) return 2;
-  return byte < 0xF0 ? 3 : 4;
 }
 
 std::string with_space_marks(std::string_view text, bool space_prefix) {
@@ -84,10 +77,10 @@ std::optional<Merge> Spm::find_merge(std::string_view spelling) const {
 
 void Spm::encode_part(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const {
   SymbolChain chain;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view character = rest.substr(0, character_bytes(rest.front()));
-    chain.append(uint32_t(character.size()), table_->find(character).value_or(-1));
-    rest.remove_prefix(character.size());
+  for (size_t offset = 0; offset < text.size();) {
+    const size_t size = utf8::decode(text, offset).num_bytes;
+    chain.append(uint32_t(size), table_->find(text.substr(offset, size)).value_or(-1));
+    offset += size;
   }
   chain.merge_all([&](const Symbol& left, const Symbol& right) {
     return find_merge(text.substr(left.begin, left.size + right.size));
