@@ -8,7 +8,8 @@ from tree import Finding, includes
 
 READERS = "tests/tidy/data_readers.txt"
 CODE_FOLDERS = ("src", "tests", "bench")
-GLOBS_ITS_FOLDER = re.compile(r"\bevener_(?:module|tests)\s*\(|\bGLOB(?:_RECURSE)?\b")
+GLOBS_ITS_FOLDER = re.compile(
+    r"\bevener_(?:module|tests)\s*\(|\bGLOB(?:_RECURSE)?\b[^)]*/\*\.cpp\b")
 
 
 def included_paths(tree):
@@ -29,9 +30,7 @@ def is_built(tree, path):
     while folder:
         lists = f"{folder}/CMakeLists.txt"
         text = tree.text(lists) if tree.exists(lists) else ""
-        if re.search(rf"\b{re.escape(name)}", text):
-            return True
-        if GLOBS_ITS_FOLDER.search(text) and folder not in CODE_FOLDERS:
+        if GLOBS_ITS_FOLDER.search(text) or re.search(rf"\b{re.escape(name)}", text):
             return True
         folder = posixpath.dirname(folder)
 

@@ -208,6 +208,9 @@ class DeadFiles(CheckTest):
         self.write("src/cli/CMakeLists.txt",
                    "add_executable(evener ${CMAKE_SOURCE_DIR}/src/main.cpp)")
         self.write("src/main.cpp")
+        self.write("bench/CMakeLists.txt", "file(GLOB programs ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)")
+        self.write("bench/engine_bench.cpp")
+        self.write("tests/CMakeLists.txt", "file(GLOB folders ${CMAKE_SOURCE_DIR}/*/CMakeLists.txt)")
         self.write("tests/fuzz/json_fuzz.cpp")
         self.write("tests/data/prompts.json")
         self.write("tests/data/models/qwen3.gguf")
@@ -224,9 +227,11 @@ class DeadFiles(CheckTest):
     def test_a_source_file_outside_every_target_is_found(self):
         self.write("src/lost/a.cpp")
         self.write("tests/fuzz/lost_fuzz.cpp")
+        self.write("tests/lost/b_test.cpp")
         self.assertEqual(self.findings(check_dead_files), [
             "src/lost/a.cpp: no CMakeLists.txt builds it",
-            "tests/fuzz/lost_fuzz.cpp: no CMakeLists.txt builds it"])
+            "tests/fuzz/lost_fuzz.cpp: no CMakeLists.txt builds it",
+            "tests/lost/b_test.cpp: no CMakeLists.txt builds it"])
 
     def test_a_fixture_that_nobody_reads_is_found(self):
         self.write("tests/data/left_over.bin")
