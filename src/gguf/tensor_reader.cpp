@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -81,7 +80,6 @@ bool size_of(std::span<const uint64_t> shape, const DTypeInfo& type, uint64_t& s
   for (const uint64_t dim : shape) {
     if (__builtin_mul_overflow(elements, dim, &elements)) return false;
   }
-  if (elements > uint64_t{std::numeric_limits<int64_t>::max()}) return false;
   return !__builtin_mul_overflow(elements / type.block_size, uint64_t{type.block_bytes},
                                  &size_bytes);
 }
