@@ -16,11 +16,10 @@ constexpr std::chrono::milliseconds kPatienceMax = std::chrono::hours(24 * 365);
 }  // namespace
 
 StepLoop::StepLoop(Rank& rank, const Options& options)
-    : rank_(rank),
-      options_(options),
-      scheduler_(options.scheduler),
-      residency_(options.residency),
-      thread_([this] { run(); }) {}
+    : rank_(rank), options_(options), scheduler_(options.scheduler), residency_(options.residency) {
+  publish();  // the totals, for those who ask before the first step
+  thread_ = std::thread([this] { run(); });
+}
 
 StepLoop::~StepLoop() {
   {
