@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
 
-// A longer text is merged in parts: bounds the chain's memory.
+// A longer word is merged in parts: bounds the chain's memory.
 constexpr size_t kPartBytesMax = size_t{64} << 20;
 
 // Equal scores have equal ranks.
@@ -56,17 +56,33 @@ Spm::Spm(const Vocab& vocab, const TokenTable& table)
     if (!id) id = table.find({&text, 1});
     byte_tokens_[byte] = id.value_or(-1);
   }
+  for (const std::string& spelling : vocab.tokens) {
+    for (size_t mark = spelling.find(kSpaceMark, 1); mark != std::string::npos;
+         mark = spelling.find(kSpaceMark, mark + 1)) {
+      before_inner_mark_[uint8_t(spelling[mark - 1])] = true;
+    }
+  }
 }
 
 void Spm::encode(std::string_view text, bool space_prefix, TokenId unknown,
                  std::vector<TokenId>& ids) const {
   const std::string marked = with_space_marks(text, space_prefix);
+  SymbolChain chain;
   std::string_view rest = marked;
   while (!rest.empty()) {
-    const std::string_view part = rest.substr(0, kPartBytesMax);
-    encode_part(part, unknown, ids);
+    const std::string_view part = rest.substr(0, independent_part(rest));
+    encode_part(part, chain, unknown, ids);
     rest.remove_prefix(part.size());
   }
+}
+
+size_t Spm::independent_part(std::string_view text) const {
+  const std::string_view part = text.substr(0, kPartBytesMax);
+  for (size_t mark = part.find(kSpaceMark, 1); mark != std::string_view::npos;
+       mark = part.find(kSpaceMark, mark + 1)) {
+    if (!before_inner_mark_[uint8_t(part[mark - 1])]) return mark;
+  }
+  return part.size();
 }
 
 std::optional<Merge> Spm::find_merge(std::string_view spelling) const {
@@ -75,8 +91,9 @@ std::optional<Merge> Spm::find_merge(std::string_view spelling) const {
   return Merge{.rank = ranks_[size_t(*id)], .id = *id};
 }
 
-void Spm::encode_part(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const {
-  SymbolChain chain;
+void Spm::encode_part(std::string_view text, SymbolChain& chain, TokenId unknown,
+                      std::vector<TokenId>& ids) const {
+  chain.clear();
   for (size_t offset = 0; offset < text.size();) {
     const size_t size = utf8::decode(text, offset).num_bytes;
     chain.append(uint32_t(size), table_->find(text.substr(offset, size)).value_or(-1));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -30,12 +31,17 @@ class Spm {
 
  private:
   std::optional<Merge> find_merge(std::string_view spelling) const;
-  void encode_part(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const;
+  size_t independent_part(std::string_view text) const;
+  void encode_part(std::string_view text, SymbolChain& chain, TokenId unknown,
+                   std::vector<TokenId>& ids) const;
   void append_bytes(std::string_view bytes, TokenId unknown, std::vector<TokenId>& ids) const;
 
   const TokenTable* table_;
   std::vector<int32_t> ranks_;              // one a token: 0 has the highest score
   std::array<TokenId, 256> byte_tokens_{};  // -1: the vocabulary has none
+  // Bytes that stand before a space mark inside some token. Before any other mark a text can be
+  // cut: no merge reaches across, so words may be merged one by one.
+  std::array<bool, 256> before_inner_mark_{};
 };
 
 }  // namespace evener::tokenizer

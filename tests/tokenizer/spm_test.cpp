@@ -48,6 +48,14 @@ TEST(Spm, KeepsSpacesOfATextWhoseVocabularyAddsNone) {
   EXPECT_EQ(tokenizer->decode(tokenizer->encode(" a ")), " a ");
 }
 
+TEST(Spm, MergesAcrossASpaceWhereATokenHoldsOne) {
+  Vocab vocab = spm_vocab({"\u2581", "a", "b", "\u2581b", "a\u2581b"});
+  vocab.add_space_prefix = false;
+  const auto tokenizer = make(std::move(vocab));
+  EXPECT_THAT(tokenizer->encode("a b"), ElementsAre(kFirstPiece + 4));
+  EXPECT_THAT(tokenizer->encode("b b"), ElementsAre(kFirstPiece + 2, kFirstPiece + 3));
+}
+
 TEST(Spm, GivesAByteWithoutTokenTheUnknownOne) {
   Vocab vocab = spm_vocab({"a"});
   vocab.add_space_prefix = false;
