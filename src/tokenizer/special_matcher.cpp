@@ -4,6 +4,13 @@
 #include <functional>
 
 namespace evener::tokenizer {
+namespace {
+
+size_t first_pair(std::string_view text) {
+  return size_t{uint8_t(text[0])} << 8 | uint8_t(text[1]);
+}
+
+}  // namespace
 
 SpecialMatcher::SpecialMatcher(std::span<const std::string> spellings,
                                std::span<const TokenKind> kinds, const TokenTable& table)
@@ -17,6 +24,7 @@ SpecialMatcher::SpecialMatcher(std::span<const std::string> spellings,
       continue;
     }
     lengths_by_first_byte_[uint8_t(spellings[id][0])].push_back(spellings[id].size());
+    if (spellings[id].size() > 1) first_pairs_[first_pair(spellings[id])] = true;
   }
   for (auto& lengths : lengths_by_first_byte_) {
     std::ranges::sort(lengths, std::greater<>());
@@ -29,6 +37,12 @@ bool SpecialMatcher::goes_later(const Place& a, const Place& b) {
   if (a.size != b.size) return a.size < b.size;
   if (a.id != b.id) return a.id > b.id;
   return a.begin > b.begin;
+}
+
+bool SpecialMatcher::may_begin(std::string_view text) const {
+  const auto& lengths = lengths_by_first_byte_[uint8_t(text[0])];
+  if (lengths.empty()) return false;
+  return lengths.back() == 1 || (text.size() > 1 && first_pairs_[first_pair(text)]);
 }
 
 std::optional<SpecialMatcher::Place> SpecialMatcher::longest_at(std::string_view text, size_t begin,
@@ -50,6 +64,7 @@ std::vector<SpecialMatcher::Place> SpecialMatcher::choose(std::string_view text,
                                                           SpecialTokens special) const {
   std::vector<Place> waiting;  // a heap: at each position the longest token that may still fit
   for (size_t begin = 0; begin < text.size(); ++begin) {
+    if (!may_begin(text.substr(begin))) continue;
     if (auto place = longest_at(text, begin, text.size() - begin, special)) {
       waiting.push_back(*place);
     }

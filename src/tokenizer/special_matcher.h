@@ -37,6 +37,7 @@ class SpecialMatcher {
     size_t size = 0;
     TokenId id = -1;
   };
+  bool may_begin(std::string_view text) const;
   static bool goes_later(const Place& a, const Place& b);
   std::optional<Place> longest_at(std::string_view text, size_t begin, size_t size_max,
                                   SpecialTokens special) const;
@@ -46,6 +47,9 @@ class SpecialMatcher {
   std::vector<TokenKind> special_kinds_;  // one a token; normal: not special
   // Lengths of the special tokens that begin with a byte, falling.
   std::array<std::vector<size_t>, 256> lengths_by_first_byte_;
+  // Whether some special token begins with two bytes, the first times 256. Spares the look-ups
+  // where tokens of 2 to 31 spaces meet a lone one.
+  std::vector<bool> first_pairs_ = std::vector<bool>(size_t{1} << 16);
 };
 
 }  // namespace evener::tokenizer
