@@ -62,6 +62,8 @@ Result<std::unique_ptr<KvCache>> KernelDevice::create_kv_cache(const KvCacheShap
   const size_t size = product({shape.num_layers, shape.num_pages, shape.page_size, per_position});
   ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", KV cache"));
   RETURN_IF_ERROR(reserve_scratch(attention_scratch_floats(shape)));
+  const size_t span_bytes = span_states_floats(shape, pool_->num_threads()) * sizeof(float);
+  RETURN_IF_ERROR(grow(span_states_, span_bytes));
   return std::make_unique<CpuKvCache>(shape, std::move(memory));
 }
 
@@ -122,11 +124,14 @@ void KernelDevice::split_elements(size_t rows, size_t cols, size_t cost, Piece b
   });
 }
 
+Status KernelDevice::grow(Memory& memory, size_t size_bytes) {
+  if (memory.size_bytes() >= size_bytes) return {};
+  ASSIGN_OR_RETURN(memory, Memory::allocate(size_bytes, info_.name + ", scratch"));
+  return {};
+}
+
 Status KernelDevice::reserve_scratch(size_t floats) {
-  for (Memory& memory : scratch_) {
-    if (memory.size_bytes() >= floats * sizeof(float)) continue;
-    ASSIGN_OR_RETURN(memory, Memory::allocate(floats * sizeof(float), info_.name + ", scratch"));
-  }
+  for (Memory& memory : scratch_) RETURN_IF_ERROR(grow(memory, floats * sizeof(float)));
   return {};
 }
 

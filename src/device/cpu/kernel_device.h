@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/function_ref.h"
 #include "base/thread_pool.h"
+#include "device/cpu/attention_call.h"
 #include "device/cpu/kernels/ops_kernels.h"
 #include "device/cpu/linear.h"
 #include "device/cpu/memory.h"
@@ -62,8 +63,11 @@ class KernelDevice final : public Device {
   // operations.
   void split(size_t count, size_t cost, FunctionRef<void(size_t, size_t, size_t)> body);
   void split_elements(size_t rows, size_t cols, size_t cost, Piece body);
+  Status grow(Memory& memory, size_t size_bytes);
   Status reserve_scratch(size_t floats);
   float* scratch(size_t thread, size_t floats) const;
+  AttentionUnit attention_unit(const AttentionCall& call, const Batch& batch, size_t index) const;
+  bool attend_by_spans(const AttentionCall& call, const Batch& batch);
   void normalize(void (*kernel)(const NormArgs&), const NormArgs& args);
 
   DeviceInfo info_;
@@ -72,7 +76,16 @@ class KernelDevice final : public Device {
   std::unique_ptr<ThreadPool> pool_;
   LinearScratch linear_scratch_;
   std::vector<Memory> scratch_;  // one a thread; as large as the caches made so far need
+  Memory span_states_;
+  std::vector<size_t> unit_ends_;  // of attention(); a member to keep its memory
 };
+
+// For attention in spans, per thread: fewer units than kSpanUnits are split, into kSpanStates
+// states of kSpanRowsMax rows at most that wait to be merged.
+constexpr size_t kSpanUnits = 2;
+constexpr size_t kSpanStates = 8;
+constexpr size_t kSpanRowsMax = 16;
+size_t span_states_floats(const KvCacheShape& shape, size_t num_threads);
 
 // Floats of scratch that a thread needs for one cache's operations.
 size_t attention_scratch_floats(const KvCacheShape& shape);
