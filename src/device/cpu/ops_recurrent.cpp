@@ -19,16 +19,20 @@ constexpr size_t kTransposeCost = 8;   // of a tap
 struct Room {
   float* k;  // [kTokens + 1, padded]
   float* q;  // [kTokens, padded]
+  float* v;  // [kTokens, padded]: a copy, because rows of the batch collide in the caches
+  float* y;  // [kTokens, padded]: likewise
   float* decay;
   float* beta;
 };
 
-size_t room_floats(size_t padded) { return (2 * kTokens + 1) * padded + 2 * kTokens; }
+size_t room_floats(size_t padded) { return (4 * kTokens + 1) * padded + 2 * kTokens; }
 
 Room room_at(float* place, size_t padded) {
   float* const q = place + (kTokens + 1) * padded;
-  float* const decay = q + kTokens * padded;
-  return {.k = place, .q = q, .decay = decay, .beta = decay + kTokens};
+  float* const v = q + kTokens * padded;
+  float* const y = v + kTokens * padded;
+  float* const decay = y + kTokens * padded;
+  return {.k = place, .q = q, .v = v, .y = y, .decay = decay, .beta = decay + kTokens};
 }
 
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }

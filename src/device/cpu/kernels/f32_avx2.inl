@@ -59,6 +59,18 @@ float sum_lanes(F32 a) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
+// out[r] = sum of a[r]'s lanes.
+void sum_lanes_each(const F32 (&a)[1], float* out) { *out = sum_lanes(a[0]); }
+
+void sum_lanes_each(const F32 (&a)[4], float* out) {
+  const __m256 pairs = _mm256_hadd_ps(a[0].v, a[1].v);
+  const __m256 more_pairs = _mm256_hadd_ps(a[2].v, a[3].v);
+  const __m256 quarters = _mm256_hadd_ps(pairs, more_pairs);
+  const __m128 sums =
+      _mm_add_ps(_mm256_castps256_ps128(quarters), _mm256_extractf128_ps(quarters, 1));
+  _mm_storeu_ps(out, sums);
+}
+
 float max_lanes(F32 a) {
   const __m128 four = _mm_max_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));

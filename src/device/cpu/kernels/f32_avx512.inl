@@ -49,11 +49,24 @@ float first_lane(F32 a) { return _mm_cvtss_f32(_mm512_castps512_ps128(a.v)); }
 __m128 low_four(__m256 a) { return _mm256_castps256_ps128(a); }
 __m128 high_four(__m256 a) { return _mm256_extractf128_ps(a, 1); }
 
+__m256 sum_halves(F32 a) {
+  return _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+}
+
 float sum_lanes(F32 a) {
-  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a.v), _mm512_extractf32x8_ps(a.v, 1));
+  const __m256 eight = sum_halves(a);
   const __m128 four = _mm_add_ps(low_four(eight), high_four(eight));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+void sum_lanes_each(const F32 (&a)[1], float* out) { *out = sum_lanes(a[0]); }
+
+void sum_lanes_each(const F32 (&a)[4], float* out) {
+  const __m256 pairs = _mm256_hadd_ps(sum_halves(a[0]), sum_halves(a[1]));
+  const __m256 more_pairs = _mm256_hadd_ps(sum_halves(a[2]), sum_halves(a[3]));
+  const __m256 quarters = _mm256_hadd_ps(pairs, more_pairs);
+  _mm_storeu_ps(out, _mm_add_ps(low_four(quarters), high_four(quarters)));
 }
 
 float max_lanes(F32 a) {
