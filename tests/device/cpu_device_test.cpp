@@ -1,0 +1,74 @@
+#include "device/cpu/cpu_device.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "device/cpu/cpu_node.h"
+
+namespace evener::device::cpu {
+namespace {
+
+TEST(CpuDevice, SaysWhatItIs) {
+  const auto device = create_cpu_device({.numa_node = 0, .num_threads = 2, .isa = "avx2"});
+  ASSERT_TRUE(device.has_value()) << to_string(device.error());
+  EXPECT_EQ((*device)->info().name, "cpu:0");
+  EXPECT_NE((*device)->info().description.find("2 threads, avx2"), std::string::npos);
+  EXPECT_GT((*device)->info().memory_bytes, 0u);
+}
+
+TEST(CpuDevice, ANodeThatDoesNotExistIsAnErrorThatNamesThoseThatDo) {
+  const auto device = create_cpu_device({.numa_node = 9999, .num_threads = 0, .isa = "avx2"});
+  ASSERT_FALSE(device.has_value());
+  EXPECT_EQ(device.error().code, Code::invalid_argument);
+  EXPECT_EQ(device.error().why, "there is no NUMA node 9999");
+  EXPECT_EQ(device.error().remedy.substr(0, 13), "use cpu:0 to ");
+}
+
+TEST(CpuDevice, AnUnknownInstructionSetOrTooManyThreadsAreErrors) {
+  const auto isa = create_cpu_device({.numa_node = 0, .num_threads = 1, .isa = "sse9"});
+  ASSERT_FALSE(isa.has_value());
+  EXPECT_EQ(isa.error().code, Code::invalid_argument);
+  const auto threads = create_cpu_device({.numa_node = 0, .num_threads = 1'000'000, .isa = "avx2"});
+  ASSERT_FALSE(threads.has_value());
+  EXPECT_EQ(threads.error().code, Code::invalid_argument);
+}
+
+TEST(CpuDevice, CachesThatDoNotFitOrCannotBeComputedWithAreErrors) {
+  const auto device =
+      std::move(create_cpu_device({.numa_node = 0, .num_threads = 1, .isa = {}})).value();
+  KvCacheShape kv = {.num_layers = 1,
+                     .num_pages = 1,
+                     .page_size = 16,
+                     .num_kv_heads = 1,
+                     .head_dim = 16,
+                     .dtype = DType::Q8_0};
+  EXPECT_EQ(device->create_kv_cache(kv).error().code, Code::unsupported);
+  kv.dtype = DType::F16;
+  kv.num_pages = std::numeric_limits<size_t>::max() / 4;
+  EXPECT_EQ(device->create_kv_cache(kv).error().code, Code::out_of_memory);
+  kv.num_pages = size_t{1} << 45;
+  EXPECT_EQ(device->create_kv_cache(kv).error().code, Code::out_of_memory);
+
+  StateCacheShape state = {.num_layers = 1,
+                           .num_slots = 1,
+                           .conv_taps = 17,
+                           .conv_channels = 48,
+                           .num_value_heads = 1,
+                           .head_dim = 16};
+  EXPECT_EQ(device->create_state_cache(state).error().code, Code::unsupported);
+  state.conv_taps = 4;
+  state.num_slots = std::numeric_limits<size_t>::max() / 1000;
+  EXPECT_EQ(device->create_state_cache(state).error().code, Code::out_of_memory);
+  EXPECT_EQ(device->allocate(size_t{1} << 60).error().code, Code::out_of_memory);
+}
+
+TEST(CpuNode, HasACpuForEachCoreAndNoneTwice) {
+  const auto node = read_cpu_node(0);
+  ASSERT_TRUE(node.has_value());
+  EXPECT_FALSE(node->cpus.empty());
+  for (size_t i = 1; i < node->cpus.size(); ++i) EXPECT_LT(node->cpus[i - 1], node->cpus[i]);
+}
+
+}  // namespace
+}  // namespace evener::device::cpu
