@@ -53,6 +53,107 @@ void transpose_taps(const float* taps, size_t stride, size_t num_taps, size_t wi
   }
 }
 
+void check_delta_net(const StateCacheShape& shape, size_t rows, const DeltaNetArgs& args,
+                     const Tensor& y) {
+  const size_t heads = shape.num_value_heads;
+  EVENER_ASSERT(args.num_key_heads > 0);
+  EVENER_ASSERT(heads % args.num_key_heads == 0);
+  EVENER_ASSERT(args.qkv.rows == rows);
+  EVENER_ASSERT(args.qkv.cols == (2 * args.num_key_heads + heads) * shape.head_dim);
+  EVENER_ASSERT(args.beta.rows == rows);
+  EVENER_ASSERT(args.beta.cols == heads);
+  EVENER_ASSERT(args.alpha.rows == rows);
+  EVENER_ASSERT(args.alpha.cols == heads);
+  EVENER_ASSERT(args.a.cols == heads);
+  EVENER_ASSERT(args.dt_bias.cols == heads);
+  EVENER_ASSERT(y.rows == rows);
+  EVENER_ASSERT(y.cols == heads * shape.head_dim);
+}
+
+// One gated delta net operation; its pieces are the value heads of each slice.
+class DeltaNetCall {
+ public:
+  DeltaNetCall(const OpsKernels& kernels, const CpuStateCache& cache, size_t layer,
+               const DeltaNetArgs& args, const Tensor& y)
+      : kernels_(kernels),
+        cache_(cache),
+        layer_(layer),
+        args_(args),
+        dim_(cache.shape().head_dim),
+        padded_(CpuStateCache::padded(cache.shape())),
+        qkv_(data_of(args.qkv)),
+        beta_(data_of(args.beta)),
+        alpha_(data_of(args.alpha)),
+        a_(data_of(args.a)),
+        dt_bias_(data_of(args.dt_bias)),
+        y_(data_of(y)),
+        y_stride_(y.stride) {}
+
+  // All tokens of a slice through one value head, kTokens at a time.
+  void run(const Slice& slice, size_t head, const Room& room) const {
+    float* const state = cache_.state(size_t(slice.state_slot), layer_, head);
+    for (size_t t = 0; t < slice.num_rows; t += kTokens) {
+      const size_t tokens = std::min(kTokens, slice.num_rows - t);
+      const size_t first_row = slice.first_row + t;
+      load(first_row, tokens, head, room);
+      kernels_.gated_delta_net({.k = room.k,
+                                .q = room.q,
+                                .decay = room.decay,
+                                .beta = room.beta,
+                                .v = room.v,
+                                .v_stride = padded_,
+                                .y = room.y,
+                                .y_stride = padded_,
+                                .state = state,
+                                .tokens = tokens,
+                                .head_dim = dim_,
+                                .padded = padded_});
+      for (size_t i = 0; i < tokens; ++i) {
+        std::copy_n(room.y + i * padded_, dim_, y_ + (first_row + i) * y_stride_ + head * dim_);
+      }
+    }
+  }
+
+ private:
+  size_t key_head(size_t head) const {
+    const size_t key_heads = args_.num_key_heads;
+    if (args_.mapping == HeadMapping::tiled) return head % key_heads;
+    return head / (cache_.shape().num_value_heads / key_heads);
+  }
+
+  void load(size_t first_row, size_t tokens, size_t head, const Room& room) const {
+    const size_t key_heads = args_.num_key_heads;
+    const float q_scale = 1 / std::sqrt(float(dim_));
+    for (size_t t = 0; t < tokens; ++t) {
+      const size_t row = first_row + t;
+      const float* const q = qkv_ + row * args_.qkv.stride + key_head(head) * dim_;
+      const float* const k = q + key_heads * dim_;
+      const float* const v = qkv_ + row * args_.qkv.stride + (2 * key_heads + head) * dim_;
+      kernels_.l2_norm(q, dim_, args_.norm_eps, q_scale, room.q + t * padded_, padded_);
+      kernels_.l2_norm(k, dim_, args_.norm_eps, 1, room.k + t * padded_, padded_);
+      std::copy_n(v, dim_, room.v + t * padded_);
+      const float step = softplus(alpha_[row * args_.alpha.stride + head] + dt_bias_[head]);
+      room.decay[t] = std::exp(a_[head] * step);
+      room.beta[t] = sigmoid(beta_[row * args_.beta.stride + head]);
+    }
+    std::fill_n(room.k + tokens * padded_, padded_, 0.0f);
+  }
+
+  const OpsKernels& kernels_;
+  const CpuStateCache& cache_;
+  size_t layer_;
+  const DeltaNetArgs& args_;
+  size_t dim_;
+  size_t padded_;
+  const float* qkv_;
+  const float* beta_;
+  const float* alpha_;
+  const float* a_;
+  const float* dt_bias_;
+  float* y_;
+  size_t y_stride_;
+};
+
 }  // namespace
 
 size_t recurrent_scratch_floats(const StateCacheShape& shape) {
@@ -103,74 +204,18 @@ void KernelDevice::gated_delta_net(StateCache& cache, size_t layer, const Batch&
                                    const DeltaNetArgs& args, const Tensor& y) {
   const auto& slots = static_cast<CpuStateCache&>(cache);
   const StateCacheShape& shape = cache.shape();
-  const size_t dim = shape.head_dim;
-  const size_t padded = CpuStateCache::padded(shape);
-  const size_t heads = shape.num_value_heads;
-  const size_t key_heads = args.num_key_heads;
   check_slots(batch, shape);
-  EVENER_ASSERT(key_heads > 0);
-  EVENER_ASSERT(heads % key_heads == 0);
-  EVENER_ASSERT(args.qkv.rows == batch.num_rows);
-  EVENER_ASSERT(args.qkv.cols == (2 * key_heads + heads) * dim);
-  EVENER_ASSERT(args.beta.rows == batch.num_rows);
-  EVENER_ASSERT(args.beta.cols == heads);
-  EVENER_ASSERT(args.alpha.rows == batch.num_rows);
-  EVENER_ASSERT(args.alpha.cols == heads);
-  EVENER_ASSERT(args.a.cols == heads);
-  EVENER_ASSERT(args.dt_bias.cols == heads);
-  EVENER_ASSERT(y.rows == batch.num_rows);
-  EVENER_ASSERT(y.cols == heads * dim);
+  check_delta_net(shape, batch.num_rows, args, y);
+  const DeltaNetCall call(kernels_, slots, layer, args, y);
 
-  const float* const qkv = data_of(args.qkv);
-  const float* const beta = data_of(args.beta);
-  const float* const alpha = data_of(args.alpha);
-  const float* const a = data_of(args.a);
-  const float* const dt_bias = data_of(args.dt_bias);
-  float* const out = data_of(y);
-  const float q_scale = 1 / std::sqrt(float(dim));
-
-  const auto run_tokens = [&](const Slice& slice, size_t first_row, size_t tokens, size_t head,
-                              size_t thread) {
-    const Room room = room_at(scratch(thread, room_floats(padded)), padded);
-    const size_t key_head =
-        args.mapping == HeadMapping::tiled ? head % key_heads : head / (heads / key_heads);
-    for (size_t t = 0; t < tokens; ++t) {
-      const float* const row = qkv + (first_row + t) * args.qkv.stride;
-      kernels_.l2_norm(row + key_head * dim, dim, args.norm_eps, q_scale, room.q + t * padded,
-                       padded);
-      kernels_.l2_norm(row + (key_heads + key_head) * dim, dim, args.norm_eps, 1,
-                       room.k + t * padded, padded);
-      const float step =
-          softplus(alpha[(first_row + t) * args.alpha.stride + head] + dt_bias[head]);
-      room.decay[t] = std::exp(a[head] * step);
-      room.beta[t] = sigmoid(beta[(first_row + t) * args.beta.stride + head]);
-    }
-    std::fill_n(room.k + tokens * padded, padded, 0.0f);
-    kernels_.gated_delta_net({.k = room.k,
-                              .q = room.q,
-                              .decay = room.decay,
-                              .beta = room.beta,
-                              .v = qkv + first_row * args.qkv.stride + (2 * key_heads + head) * dim,
-                              .v_stride = args.qkv.stride,
-                              .y = out + first_row * y.stride + head * dim,
-                              .y_stride = y.stride,
-                              .state = slots.state(size_t(slice.state_slot), layer, head),
-                              .tokens = tokens,
-                              .head_dim = dim,
-                              .padded = padded});
-  };
-
+  const size_t heads = shape.num_value_heads;
   const size_t rows_typical = batch.num_rows / std::max<size_t>(batch.slices.size(), 1);
-  split(batch.slices.size() * heads, 8 * dim * padded * rows_typical,
-        [&](size_t begin, size_t end, size_t thread) {
-          for (size_t i = begin; i < end; ++i) {
-            const Slice& slice = batch.slices[i / heads];
-            for (size_t t = 0; t < slice.num_rows; t += kTokens) {
-              run_tokens(slice, slice.first_row + t, std::min(kTokens, slice.num_rows - t),
-                         i % heads, thread);
-            }
-          }
-        });
+  const size_t cost = 8 * shape.head_dim * shape.head_dim * rows_typical;
+  split(batch.slices.size() * heads, cost, [&](size_t begin, size_t end, size_t thread) {
+    const Room room = room_at(scratch(thread, room_floats(CpuStateCache::padded(shape))),
+                              CpuStateCache::padded(shape));
+    for (size_t i = begin; i < end; ++i) call.run(batch.slices[i / heads], i % heads, room);
+  });
 }
 
 void KernelDevice::reset_state(StateCache& cache, int32_t slot) {
