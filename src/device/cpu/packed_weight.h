@@ -15,7 +15,8 @@ namespace evener::device::cpu {
 
 // A weight in the layout of the CPU's linear kernels: `lanes` neighbouring outputs form a group
 // (the last one is filled up with zeros), in which the lanes lie side by side for every few inputs.
-// Holds as many bits per weight as the file does, give or take 3 %. See kernels/packed_blocks.h.
+// Holds as many bits per weight as the file does, give or take 3 %. See kernels/q4_k.inl and its
+// neighbours.
 class PackedWeight final : public Weight {
  public:
   PackedWeight(const WeightSource& source, const FormatKernels& kernels, size_t lanes,

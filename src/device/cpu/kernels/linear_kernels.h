@@ -28,6 +28,9 @@ struct Q8_KPanel {
   float scale[kPanelRows];
 };
 
+// Most rows that many_rows takes in one call.
+constexpr size_t kTileRows = 128;
+
 enum class Activations { f32, q8_0, q8_k };
 
 // Which outputs of which rows to compute. y[row, output] for the rows given and the outputs of
@@ -55,11 +58,9 @@ struct LinearArgs {
 struct FormatKernels {
   uint32_t dtype;
   Activations activations;
-  uint32_t block_inputs;  // inputs in a packed block
-  uint32_t lane_bytes;    // bytes of a packed block for each lane
-  // One block (or, of float formats, one input) of `lanes` outputs from the file's layout to
-  // ours. Row pointers of missing outputs are null: zeros.
-  void (*few_rows)(const LinearArgs&);   // decodes weights on the way: best for some panels
+  uint32_t block_inputs;                 // inputs in a packed block
+  uint32_t lane_bytes;                   // bytes of a packed block for each lane
+  void (*few_rows)(const LinearArgs&);   // decodes weights on the way: best for few rows
   void (*many_rows)(const LinearArgs&);  // decodes each tile of weights once for all rows
 };
 

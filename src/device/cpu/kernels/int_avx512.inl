@@ -1,0 +1,124 @@
+// Integer vectors of AVX-512 with VNNI, the counterpart of int_avx2.inl, whose comments hold here
+// too: sixteen 32-bit lanes.
+
+constexpr size_t kLanes = F32::kLanes;
+
+struct Bytes {
+  __m512i v;
+
+  static Bytes load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  static Bytes splat(int byte) { return {_mm512_set1_epi8(char(byte))}; }
+  static Bytes repeat_four(const int8_t* p) {
+    int32_t four;
+    memcpy(&four, p, 4);
+    return {_mm512_set1_epi32(four)};
+  }
+  void store(void* p) const { _mm512_storeu_si512(p, v); }
+};
+
+Bytes operator&(Bytes a, Bytes b) { return {_mm512_and_si512(a.v, b.v)}; }
+Bytes operator|(Bytes a, Bytes b) { return {_mm512_or_si512(a.v, b.v)}; }
+Bytes operator>>(Bytes a, int n) { return {_mm512_srl_epi16(a.v, _mm_cvtsi32_si128(n))}; }
+Bytes operator<<(Bytes a, int n) { return {_mm512_sll_epi16(a.v, _mm_cvtsi32_si128(n))}; }
+
+struct Ints {
+  __m512i v;
+
+  static Ints zero() { return {_mm512_setzero_si512()}; }
+  static Ints splat(int32_t x) { return {_mm512_set1_epi32(x)}; }
+  static Ints load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  void store(void* p) const { _mm512_storeu_si512(p, v); }
+};
+
+Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.v, b.v)}; }
+Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+Ints operator<<(Ints a, int n) { return {_mm512_sll_epi32(a.v, _mm_cvtsi32_si128(n))}; }
+F32 to_f32(Ints a) { return {_mm512_cvtepi32_ps(a.v)}; }
+
+struct Pairs {
+  __m512i v;
+
+  static Pairs load_u8(const void* p) {
+    return {_mm512_cvtepu8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
+  }
+  static Pairs load_s8(const void* p) {
+    return {_mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
+  }
+  static Pairs load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  static Pairs repeat(const int16_t (&pair)[2]) {
+    int32_t two;
+    memcpy(&two, pair, 4);
+    return {_mm512_set1_epi32(two)};
+  }
+  void store(void* p) const { _mm512_storeu_si512(p, v); }
+};
+
+Ints dot(Pairs a, Pairs b) { return {_mm512_madd_epi16(a.v, b.v)}; }
+
+// Here a 32-bit value.
+struct Scale {
+  __m512i v;
+
+  static Scale load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  void store(void* p) const { _mm512_storeu_si512(p, v); }
+};
+
+Scale scale_of_first(Pairs a) { return {_mm512_srai_epi32(_mm512_slli_epi32(a.v, 16), 16)}; }
+Scale scale_of_second(Pairs a) { return {_mm512_srai_epi32(a.v, 16)}; }
+
+// One 32-bit sum a lane: nothing overflows within a sub-block.
+struct ProductSum {
+  __m512i v;
+  static ProductSum zero() { return {_mm512_setzero_si512()}; }
+};
+
+constexpr size_t steps_before_scaling(size_t) { return 64; }
+
+ProductSum add_products(ProductSum sum, Bytes codes, Bytes x) {
+  return {_mm512_dpbusd_epi32(sum.v, codes.v, x.v)};
+}
+
+Ints add_scaled(Ints total, ProductSum sum, Scale scale) {
+  return {_mm512_add_epi32(total.v, _mm512_mullo_epi32(sum.v, scale.v))};
+}
+
+Ints add_unscaled(Ints total, ProductSum sum) { return {_mm512_add_epi32(total.v, sum.v)}; }
+
+// Codes in [-128, 127] are used as code + 128; 128 times the sum of the activations goes off again.
+constexpr int kSignedOffsetLog2 = 7;
+
+struct SignedCodes {
+  __m512i v;
+  void store(void* p) const {
+    _mm512_storeu_si512(p, _mm512_xor_si512(v, _mm512_set1_epi8(char(-128))));
+  }
+  static SignedCodes load(const void* p) {
+    return {_mm512_xor_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(char(-128)))};
+  }
+};
+
+Ints add_signed_products(Ints total, SignedCodes codes, Bytes x) {
+  return {_mm512_dpbusd_epi32(total.v, codes.v, x.v)};
+}
+
+void round_to_codes(const float* x, float factor, int8_t* codes) {
+  for (size_t i = 0; i < 32; i += 16) {
+    const __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(factor));
+    const __m128i bytes = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(scaled));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), bytes);
+  }
+}
+
+F32 load_bf16(const uint16_t* p) {
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
+}
+
+void sum_codes(const int8_t* codes, int32_t (&sums)[4]) {
+  const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
+  const __m256i above_zero = _mm256_xor_si256(v, _mm256_set1_epi8(-128));
+  const __m256i totals = _mm256_sad_epu8(above_zero, _mm256_setzero_si256());
+  int64_t of_eight[4];
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(of_eight), totals);
+  for (size_t i = 0; i < 4; ++i) sums[i] = int32_t(of_eight[i]) - 8 * 128;
+}

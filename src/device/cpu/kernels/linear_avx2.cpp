@@ -1,0 +1,46 @@
+// Compiled with the flags of its ISA: C headers only, and all but the table in an unnamed
+// namespace.
+#include <immintrin.h>
+#include <string.h>
+
+#include "device/cpu/kernels/linear_kernels.h"
+
+namespace evener::device::cpu {
+namespace {
+
+// The vector of floats is shared with the other operations and has more than linear maps need.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "device/cpu/kernels/f32_avx2.inl"
+#pragma GCC diagnostic pop
+//
+#include "device/cpu/kernels/unroll.inl"
+//
+#include "device/cpu/kernels/int_avx2.inl"
+//
+#include "device/cpu/kernels/linear_sums.inl"
+//
+#include "device/cpu/kernels/q4_0.inl"
+#include "device/cpu/kernels/q4_k.inl"
+#include "device/cpu/kernels/q6_k.inl"
+#include "device/cpu/kernels/q8_0.inl"
+//
+#include "device/cpu/kernels/linear_float.inl"
+#include "device/cpu/kernels/linear_small.inl"
+#include "device/cpu/kernels/linear_super.inl"
+#include "device/cpu/kernels/quantise.inl"
+//
+#include "device/cpu/kernels/linear_table.inl"
+
+}  // namespace
+
+const LinearKernels linear_kernels_avx2 = {
+    .isa = "avx2",
+    .lanes = kLanes,
+    .quantise_q8_0 = quantise_q8_0,
+    .quantise_q8_k = quantise_q8_k,
+    .formats = kFormats,
+    .num_formats = sizeof kFormats / sizeof kFormats[0],
+};
+
+}  // namespace evener::device::cpu
