@@ -13,11 +13,9 @@ namespace evener::serve {
 
 using engine::TokenId;
 
-// Whether text may name special tokens ("<|im_end|>"), and whether the model's own beginning (bos)
-// is put before it.
 struct TokenizeOptions {
-  bool add_special = false;
-  bool parse_special = false;
+  bool add_bos = false;        // put bos in front where the model wants one, unless it is there
+  bool parse_special = false;  // "<|im_end|>" in the text is that token
 };
 
 // What the server needs of an engine: the seam at which tests put a model of their own.

@@ -38,7 +38,8 @@ class Server {
   std::string url() const;  // "http://127.0.0.1:8080"
 
   void set_loading(const engine::LoadState& state);
-  // `engine` must live until stop() has returned.
+  // `engine` must live until stop() has returned, and must be gone before this server is: the last
+  // updates of sequences that were cancelled still come here.
   void set_engine(engine::Engine& engine, chat::ChatTemplate chat_template);
   // The same for anything that generates.
   void set_generator(std::unique_ptr<Generator> generator, chat::ChatTemplate chat_template);

@@ -1,0 +1,46 @@
+#include "serve/api_keys.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace evener::serve {
+namespace {
+
+// The length of a key is no secret; its bytes are.
+bool equal_constant_time(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  volatile unsigned char difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference = static_cast<unsigned char>(difference | (a[i] ^ b[i]));
+  }
+  return difference == 0;
+}
+
+bool is_bearer(std::string_view scheme) {
+  constexpr std::string_view kBearer = "bearer ";
+  if (scheme.size() < kBearer.size()) return false;
+  for (size_t i = 0; i < kBearer.size(); ++i) {
+    if ((scheme[i] | 0x20) != (kBearer[i] | 0x20)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ApiKeys::known(std::string_view key) const {
+  bool found = false;
+  for (const std::string& candidate : keys_) found |= equal_constant_time(candidate, key);
+  return found;
+}
+
+bool ApiKeys::allow(const HttpRequest& request) const {
+  if (keys_.empty()) return true;
+  if (const auto key = find_header(request.headers, "x-api-key"); key && known(*key)) return true;
+  const auto authorization = find_header(request.headers, "authorization");
+  if (!authorization || !is_bearer(*authorization)) return false;
+  std::string_view key = authorization->substr(7);
+  key.remove_prefix(std::min(key.find_first_not_of(' '), key.size()));
+  return known(key);
+}
+
+}  // namespace evener::serve

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "serve/http_message.h"
+
+namespace evener::serve {
+
+// Who may ask. Comparing takes the same time wherever two keys begin to differ.
+class ApiKeys {
+ public:
+  explicit ApiKeys(std::vector<std::string> keys) : keys_(std::move(keys)) {}
+
+  // True if there are no keys, or if the request carries one of them as "Authorization: Bearer KEY"
+  // or "x-api-key: KEY".
+  bool allow(const HttpRequest& request) const;
+
+ private:
+  bool known(std::string_view key) const;
+
+  std::vector<std::string> keys_;
+};
+
+}  // namespace evener::serve

@@ -1,0 +1,82 @@
+#include "serve/openai_chat.h"
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "serve/chat_request.h"
+#include "serve/chat_stream.h"
+#include "serve/chat_whole.h"
+#include "serve/generation_job.h"
+#include "serve/json.h"
+#include "serve/random.h"
+
+namespace evener::serve {
+namespace {
+
+int64_t now_seconds() {
+  using namespace std::chrono;
+  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
+}
+
+bool ends_with_opened_think(std::string_view prompt) {
+  const size_t end = prompt.find_last_not_of(" \t\r\n");
+  return end != std::string_view::npos && prompt.substr(0, end + 1).ends_with("<think>");
+}
+
+// Models that never think may still write about <think>: their text is left alone.
+chat::OutputParserOptions parser_options(const chat::TemplateCapabilities& can,
+                                         std::string_view prompt) {
+  const bool opened = ends_with_opened_think(prompt);
+  const bool thinks = opened || can.enable_thinking || can.opens_thinking || can.reasoning;
+  return {.format = thinks ? chat::OutputFormat::think : chat::OutputFormat::plain,
+          .starts_in_reasoning = opened};
+}
+
+std::unique_ptr<AnswerWriter> make_writer(const ExchangePtr& exchange, ChatAnswerHead head) {
+  if (head.fields.stream) return std::make_unique<ChatStream>(exchange, std::move(head));
+  return std::make_unique<ChatWhole>(exchange, std::move(head));
+}
+
+void generate(RouteCall call, ChatRequest request, const std::string& prompt_text) {
+  const std::vector<TokenId> prompt =
+      call.service->generator->tokenize(prompt_text, {.add_bos = true, .parse_special = true});
+  if (prompt.empty()) return call.fail(invalid_value("messages", "messages make an empty prompt"));
+
+  std::vector<engine::GenerationRequest> sequences;
+  for (size_t i = 0; i < request.generation.num_choices; ++i) {
+    sequences.push_back(to_generation_request(request.generation, prompt, i));
+    sequences.back().num_top_logprobs = request.num_top_logprobs;
+  }
+  ChatAnswerHead head{
+      .id = random_id("chatcmpl-"),
+      .model = call.service->model_id,
+      .created_seconds = now_seconds(),
+      .fields = std::move(request.generation),
+      .logprobs = request.num_top_logprobs.has_value(),
+      .parser = parser_options(call.service->chat_template.capabilities(), prompt_text),
+      .prompt = {}};
+  if (head.fields.return_token_ids) head.prompt = prompt;
+  GenerationJob::start({.exchange = call.exchange,
+                        .service = call.service,
+                        .metrics = call.metrics,
+                        .requests = std::move(sequences),
+                        .writer = make_writer(call.exchange, std::move(head))});
+}
+
+}  // namespace
+
+void answer_chat(RouteCall call) {
+  const auto body = parse_object(call.exchange->request().body);
+  if (!body) return call.fail(body.error());
+  auto request = parse_chat_request(*body, call.service->chat_template,
+                                    call.service->generator->facts().vocab_size);
+  if (!request) return call.fail(request.error());
+  const auto prompt = render_prompt(request->conversation, request->continue_final_message,
+                                    call.service->chat_template);
+  if (!prompt) return call.fail(prompt.error());
+  generate(std::move(call), *std::move(request), *prompt);
+}
+
+}  // namespace evener::serve

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "serve/route.h"
+
+namespace evener::serve {
+
+// POST /v1/chat/completions.
+void answer_chat(RouteCall call);
+
+}  // namespace evener::serve

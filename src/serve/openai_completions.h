@@ -1,0 +1,10 @@
+#pragma once
+
+#include "serve/route.h"
+
+namespace evener::serve {
+
+// POST /v1/completions.
+void answer_completions(RouteCall call);
+
+}  // namespace evener::serve

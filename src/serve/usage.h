@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/generation.h"
+#include "serve/json.h"
+
+namespace evener::serve {
+
+// Counts what one answer took, over all its choices.
+class Usage {
+ public:
+  // `choices_per_prompt` neighbours share a prompt, which counts once.
+  Usage(size_t num_choices, size_t choices_per_prompt)
+      : choices_(num_choices), choices_per_prompt_(choices_per_prompt) {}
+
+  void count(size_t choice, const engine::Update& update);
+  void count_reasoning(size_t num_tokens) { num_reasoning_tokens_ += num_tokens; }
+
+  size_t num_prompt_tokens() const;
+  size_t num_generated_tokens() const;
+
+  // The "usage" object of the protocol.
+  Json to_json() const;
+  // llama-server's "timings" of one choice.
+  Json timings(size_t choice) const;
+
+ private:
+  struct Choice {
+    size_t num_prompt_tokens = 0;
+    size_t num_generated_tokens = 0;
+    engine::Timing timing;
+  };
+
+  std::vector<Choice> choices_;
+  size_t choices_per_prompt_;
+  size_t num_reasoning_tokens_ = 0;
+};
+
+}  // namespace evener::serve
