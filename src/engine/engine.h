@@ -18,8 +18,10 @@ namespace evener::engine {
 struct EngineOptions {
   std::filesystem::path model = {};  // empty: the bundled model
   std::string device = "cpu:0";
-  size_t num_threads = 0;       // 0: one per physical core
-  size_t context_length = 0;    // 0: the model's own, or what memory allows
+  size_t num_threads = 0;  // 0: one per physical core
+  // Longest sequence. 0: the model's own, or what memory allows. More than the model's own is cut
+  // to that; if it does not fit into memory, loading fails.
+  size_t context_length = 0;
   size_t max_sequences = 16;    // running at once
   size_t prefill_chunk = 512;   // prompt rows a step
   std::string kv_type = "f16";  // "f16", "f32"
@@ -45,7 +47,7 @@ struct ModelFacts {
   std::string name;
   std::string family;
   std::string quantisation;  // most used weight type: "Q8_0"
-  std::string device;
+  std::string device;        // "cpu:0 (AMD EPYC, 2 cores, AVX2)"
   size_t num_parameters = 0;
   size_t file_bytes = 0;
   size_t vocab_size = 0;
@@ -94,8 +96,8 @@ class Engine {
   // Ends a sequence within one step and frees what it holds. Unknown or finished ids are ignored.
   void cancel(SequenceId id);
 
-  // Admits nothing more, waits until the running ones have finished, at most `patience`, then
-  // cancels the rest. Returns when all is quiet.
+  // Accepts nothing more, waits until what was submitted before has finished, at most `patience`,
+  // then cancels the rest. Returns when all is quiet. Not to be called from a sink.
   void drain(std::chrono::milliseconds patience);
 
   const ModelFacts& facts() const;

@@ -29,7 +29,7 @@ struct GenerationRequest {
   bool skip_special_tokens = true;
   std::optional<size_t>
       num_top_logprobs;          // set: log-probabilities of chosen tokens and of that many best
-  bool prompt_logprobs = false;  // also of the prompt's tokens, given with the first update
+  bool prompt_logprobs = false;  // also of the prompt's tokens
 };
 
 enum class FinishReason {
@@ -60,8 +60,10 @@ struct Timing {
 struct Update {
   SequenceId id = 0;
   std::string text;  // whole characters only; what may turn out to be a stop text is held back
-  std::vector<TokenOutput> tokens;         // generated in this step; logprobs only if asked for
-  std::vector<TokenOutput> prompt_tokens;  // once, if prompt_logprobs
+  std::vector<TokenOutput> tokens;  // generated in this step; logprobs only if asked for
+  // Once, when the prompt has been read, if prompt_logprobs. The first token, which nothing
+  // predicts, has logprob 0 and no `top`.
+  std::vector<TokenOutput> prompt_tokens;
   std::optional<FinishReason> finish;
   std::optional<Error> error;
   size_t num_prompt_tokens = 0;

@@ -127,15 +127,34 @@ TEST(EngineLength, WhatIsAdmissibleIsAdmittedAndNotATokenMore) {
   }
 }
 
-// A pool that holds far less than all sequences at full length, and a context that is no multiple
-// of a page.
-TEST(EngineLength, APoolSmallerThanAllContextsStillAdmitsEachOne) {
+TEST(EngineLength, AContextThatIsNoMultipleOfAPageIsExactToo) {
   EngineOptions options = small_options();
   options.context_length = 250;
   const auto engine = start(options);
   EXPECT_EQ(engine->facts().admissible_tokens, 250U);
   EXPECT_EQ(generate(*engine, greedy(long_prompt(249), 5)).tokens.size(), 1U);
-  EXPECT_EQ(generate(*engine, greedy(long_prompt(1), 249)).tokens.size(), 249U);
+  EXPECT_EQ(generate(*engine, greedy(long_prompt(1), SIZE_MAX)).tokens.size(), 249U);
+  EXPECT_FALSE(engine->submit(greedy(long_prompt(250), 1), [](Update) {}).has_value());
+}
+
+// Method: the least memory with which the model starts at all.
+TEST(EngineLength, WhenMemoryShortensTheContextWhatIsSaidIsStillAdmitted) {
+  EngineOptions options = small_options("llama-yarn");
+  options.context_length = 0;
+  std::unique_ptr<Engine> engine;
+  for (options.memory_bytes_max = 400'000; !engine; options.memory_bytes_max += 20'000) {
+    auto created = Engine::create(options, {});
+    if (created) engine = std::move(*created);
+  }
+  const size_t admissible = engine->facts().admissible_tokens;
+  ASSERT_LT(engine->stats().kv_pages_total * 64, 2 * admissible) << "the pool holds one at a time";
+  std::vector<Listener> listeners(3);
+  for (Listener& listener : listeners) {
+    const auto id = engine->submit(greedy(long_prompt(admissible - 1), 5), listener.sink());
+    ASSERT_TRUE(id.has_value());
+  }
+  for (Listener& listener : listeners) EXPECT_EQ(listener.wait().tokens.size(), 1U);
+  EXPECT_FALSE(engine->submit(greedy(long_prompt(admissible), 1), [](Update) {}).has_value());
 }
 
 TEST(EngineSubmit, RefusesWhatCannotRun) {

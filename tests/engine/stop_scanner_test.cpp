@@ -34,11 +34,13 @@ TEST(StopScanner, StopsAcrossPiecesAndDropsTheRest) {
   EXPECT_EQ(scanner.finish(), "");
 }
 
-TEST(StopScanner, TheStopThatBeginsFirstWins) {
-  StopScanner scanner({"cd", "bcde"});
+TEST(StopScanner, TheStopThatIsCompleteFirstWins) {
+  StopScanner scanner({"bcde", "cd", "bcd"});
   const auto result = scanner.push("abcdef");
   EXPECT_TRUE(result.stopped);
-  EXPECT_EQ(result.text, "a");
+  EXPECT_EQ(result.text, "a") << "bcd, the longer of the two that end at d";
+  StopScanner other({"bcde", "cd"});
+  EXPECT_EQ(other.push("abcdef").text, "ab");
 }
 
 TEST(StopScanner, ASelfOverlappingStopIsFound) {
@@ -75,11 +77,15 @@ TEST(StopScanner, AgreesWithSearchingTheWholeText) {
     }
     out += scanner.finish();
 
-    // What had been read when it stopped decides which stop texts could be seen.
-    size_t first = std::string::npos;
-    for (const auto& stop : stops) first = std::min(first, text.substr(0, num_read).find(stop));
-    ASSERT_EQ(stopped, first != std::string::npos) << text;
-    ASSERT_EQ(out, text.substr(0, std::min(first, text.size()))) << text;
+    size_t expected = std::string::npos;  // where the first complete stop begins
+    for (size_t end = 1; end <= text.size() && expected == std::string::npos; ++end) {
+      for (const auto& stop : stops) {
+        if (!text.substr(0, end).ends_with(stop)) continue;
+        expected = std::min(expected, end - stop.size());
+      }
+    }
+    ASSERT_EQ(stopped, expected != std::string::npos) << text;
+    ASSERT_EQ(out, text.substr(0, std::min(expected, text.size()))) << text;
   }
 }
 
