@@ -50,9 +50,7 @@ Result<Value> Interpreter::call_macro(const ast::Macro& macro, const ScopePtr& c
   const auto scope = std::make_shared<Scope>(closure);
   RETURN_IF_ERROR(bind(macro, arguments, scope));
   TextSink sink(context_.budget);
-  const size_t loop_depth = std::exchange(loop_depth_, 0);
   RETURN_IF_ERROR(run(macro.body, scope, sink));
-  loop_depth_ = loop_depth;
   return make_string(context_.budget, sink.take());
 }
 

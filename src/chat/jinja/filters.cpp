@@ -28,8 +28,12 @@ Result<Value> apply_filter(Context& context, std::string_view name, const Value&
   return filter->run(context, input, arguments);
 }
 
-Result<Value> attribute_of(Context& context, const Value& item, const Value& path) {
-  if (path.text() == nullptr) return get_item(context, item, path);
+Result<Value> attribute_of(Context& context, const Value& item, const Value& path,
+                           const Value& otherwise) {
+  if (path.text() == nullptr) {
+    ASSIGN_OR_RETURN(Value found, get_item(context, item, path));
+    return found.is_undefined() ? otherwise : found;
+  }
   std::string_view rest = *path.text();
   Value value = item;
   for (;;) {
@@ -41,6 +45,7 @@ Result<Value> attribute_of(Context& context, const Value& item, const Value& pat
     ASSIGN_OR_RETURN(const Value key, is_index ? Result<Value>(Value::integer(index))
                                                : make_string(context.budget, std::string(part)));
     ASSIGN_OR_RETURN(value, get_item(context, value, key));
+    if (value.is_undefined()) value = otherwise;
     if (part.size() == rest.size()) return value;
     rest.remove_prefix(part.size() + 1);
   }

@@ -26,7 +26,9 @@ std::span<const Filter> number_filters();
 std::span<const Filter> list_filters();
 std::span<const Filter> selecting_filters();
 
-// The element or attribute that attribute="a.b.0" names.
-Result<Value> attribute_of(Context& context, const Value& item, const Value& path);
+// The element or attribute that attribute="a.b.0" names; `otherwise` stands for a part that is not
+// there.
+Result<Value> attribute_of(Context& context, const Value& item, const Value& path,
+                           const Value& otherwise = {});
 
 }  // namespace evener::chat::jinja

@@ -96,17 +96,13 @@ Result<Interpreter::Flow> Interpreter::step(const ast::For& loop, const ScopePtr
   if (items.empty()) return run(loop.otherwise, std::make_shared<Scope>(scope), out);
   ASSIGN_OR_RETURN(const Value list, make_list(context_.budget, std::move(items)));
   const auto& shared = std::get<Value::ListPtr>(list.held());
-  const size_t level = loop_depth_ + 1;
   for (size_t i = 0; i < shared->items.size(); ++i) {
     // Each round has variables of its own: what one sets is gone in the next.
     const auto inner = std::make_shared<Scope>(scope);
-    inner->set("loop", Value(Value::Held(std::make_shared<const Loop>(Loop{shared, i, level}))));
+    inner->set("loop", Value(Value::Held(std::make_shared<const Loop>(Loop{shared, i}))));
     RETURN_IF_ERROR(assign(loop.target, shared->items[i], *inner));
-    loop_depth_ = level;
-    const auto flow = run(loop.body, inner, out);
-    loop_depth_ = level - 1;
-    if (!flow) return flow;
-    if (*flow == Flow::leave_loop) break;
+    ASSIGN_OR_RETURN(const Flow flow, run(loop.body, inner, out));
+    if (flow == Flow::leave_loop) break;
   }
   return Flow::next;
 }

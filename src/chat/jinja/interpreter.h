@@ -81,7 +81,6 @@ class Interpreter {
   ScopePtr root_;
   std::vector<ScopePtr> captured_;  // by macros, which those scopes may hold in turn
   size_t depth_ = 0;
-  size_t loop_depth_ = 0;
 };
 
 // One node being evaluated inside of others.

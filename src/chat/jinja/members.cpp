@@ -54,8 +54,8 @@ std::optional<Value> loop_attribute(const Loop& loop, std::string_view name) {
   if (name == "first") return Value::boolean(index == 0);
   if (name == "last") return Value::boolean(index + 1 == size);
   if (name == "length") return Value::integer(size);
-  if (name == "depth") return Value::integer(static_cast<int64_t>(loop.depth));
-  if (name == "depth0") return Value::integer(static_cast<int64_t>(loop.depth) - 1);
+  if (name == "depth") return Value::integer(1);  // counts recursive loops, which we lack
+  if (name == "depth0") return Value::integer(0);
   if (name == "previtem") return loop_neighbour(loop, index > 0, loop.index - 1);
   if (name == "nextitem") return loop_neighbour(loop, index + 1 < size, loop.index + 1);
   return std::nullopt;

@@ -101,7 +101,9 @@ Result<Value> round(Context&, const Value& input, const Arguments& arguments) {
   if (std::abs(precision) > kPrecisionMax) return too_much("the precision of round() is too large");
   if (method == "common") {
     if (as_integer(input) && precision >= 0) return plus(input);
-    return Value::real(round_to_even(*number, static_cast<int>(precision)));
+    const double rounded = round_to_even(*number, static_cast<int>(precision));
+    const auto whole = as_integer(input) ? truncated(rounded) : std::nullopt;
+    return whole ? Value::integer(*whole) : Value::real(rounded);
   }
   if (method != "ceil" && method != "floor") {
     return refuse("the method of round() is 'common', 'ceil' or 'floor'");

@@ -41,8 +41,8 @@ Result<Value> map_attribute(Context& context, const std::vector<Value>& values,
   }
   std::vector<Value> result;
   for (const Value& item : values) {
-    ASSIGN_OR_RETURN(Value value, attribute_of(context, item, path));
-    result.push_back(value.is_undefined() ? otherwise : std::move(value));
+    ASSIGN_OR_RETURN(Value value, attribute_of(context, item, path, otherwise));
+    result.push_back(std::move(value));
   }
   return make_list(context.budget, std::move(result));
 }

@@ -137,7 +137,6 @@ class Value {
 struct Loop {
   Value::ListPtr items;
   size_t index = 0;
-  size_t depth = 1;
 };
 
 // Makers that check and charge.
