@@ -12,7 +12,6 @@ namespace evener::engine {
 namespace {
 
 using sched::Slice;
-using testing::Test;
 
 std::vector<int32_t> list(std::span<const int32_t> values) {
   return {values.begin(), values.end()};
@@ -62,7 +61,7 @@ TEST(PassBuilder, RowsPositionsPagesSlotsAndLogitRowsAreTheSteps) {
                   .first_position = 0,
                   .num_tokens = 2,
                   .kind = Slice::Kind::prompt,
-                  .logits = Slice::Logits::none},
+                  .logits = Slice::Logits::last},
                  {.sequence = 3,
                   .first_position = 0,
                   .num_tokens = 2,
@@ -76,7 +75,7 @@ TEST(PassBuilder, RowsPositionsPagesSlotsAndLogitRowsAreTheSteps) {
     const RankPass pass = builder.build(step, residency, tokens_of);
     EXPECT_EQ(list(pass.input.tokens), (std::vector<int32_t>{40, 50, 51, 60, 61}));
     EXPECT_EQ(list(pass.input.positions), (std::vector<int32_t>{17, 0, 1, 0, 1}));
-    EXPECT_EQ(list(pass.input.logit_rows), (std::vector<int32_t>{0, 3, 4}));
+    EXPECT_EQ(list(pass.input.logit_rows), (std::vector<int32_t>{0, 2, 3, 4}));
     EXPECT_EQ(list(pass.fresh_slots),
               (std::vector<int32_t>{residency.state_slot(2), residency.state_slot(3)}));
     ASSERT_EQ(pass.input.batch.slices.size(), 3U);
@@ -89,8 +88,8 @@ TEST(PassBuilder, RowsPositionsPagesSlotsAndLogitRowsAreTheSteps) {
     EXPECT_EQ(second.state_slot, residency.state_slot(2));
     EXPECT_EQ(pass.input.batch.slices[0].pages.size(), 2U);
     EXPECT_EQ(builder.logits_of_slice(0).first_row, 0U);
-    EXPECT_EQ(builder.logits_of_slice(1).num_rows, 0U);
-    EXPECT_EQ(builder.logits_of_slice(2).first_row, 1U);
+    EXPECT_EQ(builder.logits_of_slice(1).num_rows, 1U);
+    EXPECT_EQ(builder.logits_of_slice(2).first_row, 2U);
     EXPECT_EQ(builder.logits_of_slice(2).num_rows, 2U);
   }
 }
