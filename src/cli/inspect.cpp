@@ -46,8 +46,8 @@ Result<int> run() {
 
 }  // namespace
 
-extern const Command inspect;
-const Command inspect = {
+extern const Command inspect_command;
+const Command inspect_command = {
     .name = "inspect",
     .summary = "Show what is in a model file: size, types, context, tokenizer, template",
     .add_options = add_options,

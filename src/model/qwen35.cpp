@@ -104,7 +104,7 @@ Result<void> read_qwen35_config(const gguf::File& file, Config& config) {
   d.mapping = device::HeadMapping::tiled;
   if (d.head_dim == 0 || d.num_key_heads == 0 || d.num_value_heads == 0 ||
       d.num_value_heads % d.num_key_heads != 0) {
-    return file.key_error("qwen35.ssm.time_step_rank",
+    return file.key_error("qwen35.ssm.group_count",
                           std::to_string(d.num_value_heads) + " value heads do not share " +
                               std::to_string(d.num_key_heads) + " key heads evenly");
   }
