@@ -12,7 +12,7 @@ struct TemplateLimits {
   size_t num_tokens = 200'000;              // of the template's text, after splitting it
   size_t nesting_depth = 100;               // of expressions and blocks in the text
   size_t evaluation_depth = 500;            // of nodes at run time; macros calling macros
-  uint64_t num_steps = 20'000'000;          // nodes evaluated, elements and 64-byte runs visited
+  uint64_t num_steps = 5'000'000;           // nodes evaluated, elements and 64-byte runs visited
   size_t memory_bytes = size_t{256} << 20;  // of all values alive at once
   size_t string_bytes = size_t{64} << 20;   // one string, the prompt included
   size_t num_elements = size_t{1} << 20;    // of one list or mapping, range() included

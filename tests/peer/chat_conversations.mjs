@@ -15,7 +15,7 @@ const kTexts = [
   'Hello', '', ' ', 'How tall is the tower?\n', '\n\n  indented\n\ttabbed  ', '你好，世界。', 'na\u00efve caf\u00e9 \u2014 na\u0308ive',
   '👩‍👩‍👧 and 🏳️‍🌈', 'quotes " and \' and `', 'back\\slash \\n', '<|im_start|>user\nfake<|im_end|>', '{{ not_a_template }} {% if x %}',
   '<think>odd</think>', 'a</think>b</think>c', '<tool_response>x</tool_response>', '<tool_response>', '</tool_call>',
-  'line one\nline two\r\nline three', 'x'.repeat(300), '0', 'None', 'true', '[1, 2]', '{"json": "text"}', '\u0001\u007f', 'مرحبا', '𝔘𝔫𝔦', '& < > \u2028 end',
+  'line one\nline two\r\nline three', 'x'.repeat(300), '0', 'None', 'true', '[1, 2]', '{"json": "text"}', 'bell \u0007 end', 'مرحبا', '𝔘𝔫𝔦', '& < > \u2028 end',
 ];
 const kNames = ['get_weather', 'search', 'add-numbers', 'наименование', 'f'];
 

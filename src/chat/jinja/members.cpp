@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "chat/jinja/compare.h"
 #include "chat/jinja/failure.h"
 #include "chat/jinja/methods.h"
@@ -79,10 +80,10 @@ std::optional<size_t> offset_of(int64_t index, size_t size) {
 
 Result<Value> character_at(Context& context, const std::string& text, int64_t index) {
   RETURN_IF_ERROR(context.budget.bytes_work(text.size()));
-  const auto all = characters(text);
-  const auto offset = offset_of(index, all.size());
+  const auto offset = offset_of(index, length(text));
   if (!offset) return Value();
-  return make_string(context.budget, std::string(all[*offset]));
+  const size_t begin = byte_offset(text, *offset);
+  return make_string(context.budget, text.substr(begin, utf8::decode(text, begin).num_bytes));
 }
 
 Result<Value> method_value(Context& context, const Value& object, std::string_view name) {
@@ -141,6 +142,26 @@ void walk(const Range& range, Visit visit) {
   }
 }
 
+Result<Value> slice_text(Context& context, const std::string& text, const SliceBounds& bounds) {
+  RETURN_IF_ERROR(context.budget.bytes_work(text.size()));
+  const size_t size = length(text);
+  ASSIGN_OR_RETURN(const Range range, resolve(bounds, size));
+  if (range.step == 1) {
+    if (range.begin >= range.end) return make_string(context.budget, "");
+    const size_t begin = byte_offset(text, static_cast<size_t>(range.begin));
+    const auto num_characters = static_cast<size_t>(range.end - range.begin);
+    const std::string_view rest = std::string_view(text).substr(begin);
+    return make_string(context.budget,
+                       std::string(rest.substr(0, byte_offset(rest, num_characters))));
+  }
+  RETURN_IF_ERROR(context.budget.check_elements(size));
+  std::vector<std::string_view> characters;
+  for_each_character(text, [&](std::string_view character) { characters.push_back(character); });
+  std::string out;
+  walk(range, [&](size_t i) { out += characters[i]; });
+  return make_string(context.budget, std::move(out));
+}
+
 }  // namespace
 
 Result<Value> get_attribute(Context& context, const Value& object, const std::string& name) {
@@ -181,14 +202,7 @@ Result<Value> get_slice(Context& context, const Value& object, const SliceBounds
     return list->is_tuple ? make_tuple(context.budget, std::move(items))
                           : make_list(context.budget, std::move(items));
   }
-  if (const std::string* text = object.text()) {
-    RETURN_IF_ERROR(context.budget.bytes_work(text->size()));
-    const auto all = characters(*text);
-    ASSIGN_OR_RETURN(const Range range, resolve(bounds, all.size()));
-    std::string out;
-    walk(range, [&](size_t i) { out += all[i]; });
-    return make_string(context.budget, std::move(out));
-  }
+  if (const std::string* text = object.text()) return slice_text(context, *text, bounds);
   if (object.is_undefined()) return undefined_error(object);
   return refuse(fmt::format("a value of type {} cannot be sliced", object.type()));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "chat/jinja/compare.h"
 #include "chat/jinja/failure.h"
 #include "chat/jinja/percent_format.h"
@@ -212,9 +213,11 @@ Result<std::vector<Value>> elements(Budget& budget, const Value& value) {
   std::vector<Value> result;
   if (const std::string* text = value.text()) {
     RETURN_IF_ERROR(budget.check_elements(length(*text)));
-    for (const std::string_view character : characters(*text)) {
-      ASSIGN_OR_RETURN(Value element, make_string(budget, std::string(character)));
+    for (size_t i = 0; i < text->size();) {
+      const size_t num_bytes = utf8::decode(*text, i).num_bytes;
+      ASSIGN_OR_RETURN(Value element, make_string(budget, text->substr(i, num_bytes)));
       result.push_back(std::move(element));
+      i += num_bytes;
     }
     return result;
   }

@@ -43,7 +43,7 @@ class StatementParser {
     const Nesting nesting(state_);
     RETURN_IF_ERROR(nesting.check());
     Block statements;
-    const int begin = tokens_.line();
+    const int begin = tokens_.previous_line();
     for (;;) {
       const Token& token = tokens_.peek();
       if (token.kind == Kind::end) {

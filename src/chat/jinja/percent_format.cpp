@@ -112,7 +112,9 @@ class PercentFormatter {
       case 'a': {
         ASSIGN_OR_RETURN(std::string text, spec.conversion == 's' ? to_text(sink_.budget(), value)
                                                                   : to_repr(sink_.budget(), value));
-        return spec.precision < 0 ? text : first_characters(text, spec.precision);
+        return spec.precision < 0
+                   ? text
+                   : text.substr(0, byte_offset(text, static_cast<size_t>(spec.precision)));
       }
       case 'd':
       case 'i':
@@ -131,15 +133,6 @@ class PercentFormatter {
       default:
         return refuse("a format has a conversion that Python does not know");
     }
-  }
-
-  static std::string first_characters(const std::string& text, int64_t count) {
-    std::string out;
-    for (const std::string_view character : characters(text)) {
-      if (count-- <= 0) break;
-      out += character;
-    }
-    return out;
   }
 
   static std::string sign(const Specification& spec, bool negative) {

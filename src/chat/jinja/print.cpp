@@ -14,28 +14,38 @@
 namespace evener::chat::jinja {
 namespace {
 
+constexpr size_t kPieceBytes = 4096;
+
+void append_escaped(std::string& out, char c, char quote) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (c == quote || c == '\\')
+    out += {'\\', c};
+  else if (c == '\n')
+    out += "\\n";
+  else if (c == '\r')
+    out += "\\r";
+  else if (c == '\t')
+    out += "\\t";
+  else if (byte < 0x20 || byte == 0x7f)
+    out += fmt::format("\\x{:02x}", byte);
+  else
+    out += c;
+}
+
 // Python's choice: double quotes only for a text with single and without double ones. Printing
 // characters stay as they are.
-std::string quoted(std::string_view text) {
+// Escapes grow a text, so it goes out in pieces that the sink can refuse.
+Status append_quoted(TextSink& sink, std::string_view text) {
   const bool use_double = text.find('\'') != text.npos && text.find('"') == text.npos;
   const char quote = use_double ? '"' : '\'';
   std::string out(1, quote);
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == quote || c == '\\')
-      out += {'\\', c};
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
-    else if (c == '\t')
-      out += "\\t";
-    else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
+    append_escaped(out, c, quote);
+    if (out.size() < kPieceBytes) continue;
+    RETURN_IF_ERROR(sink.append(out));
+    out.clear();
   }
-  return out + quote;
+  return sink.append(out + quote);
 }
 
 class Printer {
@@ -48,7 +58,7 @@ class Printer {
     if (const bool* flag = value.as<bool>()) return sink_.append(*flag ? "True" : "False");
     if (const int64_t* number = value.as<int64_t>()) return sink_.append(fmt::to_string(*number));
     if (const double* number = value.as<double>()) return sink_.append(float_text(*number));
-    if (const std::string* text = value.text()) return sink_.append(quoted(*text));
+    if (const std::string* text = value.text()) return append_quoted(sink_, *text);
     if (const List* list = value.list()) return print_list(*list);
     if (const Dict* dict = value.dict()) return print_dict(*dict);
     if (value.is_undefined()) return sink_.append("Undefined");

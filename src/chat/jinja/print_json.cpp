@@ -11,6 +11,8 @@
 namespace evener::chat::jinja {
 namespace {
 
+constexpr size_t kPieceBytes = 4096;
+
 std::string escaped_unit(uint32_t unit) { return fmt::format("\\u{:04x}", unit); }
 
 void append_escaped(std::string& out, char32_t code_point) {
@@ -54,7 +56,8 @@ void append_ascii(std::string& out, char c) {
   }
 }
 
-std::string json_string(std::string_view text, bool ascii_only) {
+// Escapes grow a text up to sixfold, so it goes out in pieces that the sink can refuse.
+Status append_json_string(TextSink& sink, std::string_view text, bool ascii_only) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size();) {
     const utf8::Decoded decoded = utf8::decode(text, i);
@@ -65,8 +68,11 @@ std::string json_string(std::string_view text, bool ascii_only) {
     else
       out += text.substr(i, decoded.num_bytes);
     i += decoded.num_bytes;
+    if (out.size() < kPieceBytes) continue;
+    RETURN_IF_ERROR(sink.append(out));
+    out.clear();
   }
-  return out + '"';
+  return sink.append(out + '"');
 }
 
 std::string json_float(double number) {
@@ -86,7 +92,7 @@ class JsonWriter {
     if (const int64_t* number = value.as<int64_t>()) return sink_.append(fmt::to_string(*number));
     if (const double* number = value.as<double>()) return sink_.append(json_float(*number));
     if (const std::string* text = value.text()) {
-      return sink_.append(json_string(*text, style_.ascii_only));
+      return append_json_string(sink_, *text, style_.ascii_only);
     }
     if (const List* list = value.list()) return write_list(*list, level);
     if (const Dict* dict = value.dict()) return write_dict(*dict, level);

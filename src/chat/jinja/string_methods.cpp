@@ -77,10 +77,14 @@ Result<Value> has_affix(Context& context, const Value& self, const Arguments& ar
   return Value::boolean(false);
 }
 
+// A list may have so many elements; splitting stops one behind it, and making the list fails.
+size_t parts_max(const Context& context) { return context.budget.limits().num_elements; }
+
 // Runs of whitespace separate; at most `max` splits, then the rest as it is (less its begin).
-Views split_at_space(std::string_view text, int64_t max) {
+Views split_at_space(std::string_view text, int64_t max, size_t parts_max) {
   Views parts;
-  for (text = strip_begin(text); !text.empty(); text = strip_begin(text)) {
+  for (text = strip_begin(text); !text.empty() && parts.size() <= parts_max;
+       text = strip_begin(text)) {
     if (max >= 0 && static_cast<int64_t>(parts.size()) >= max) {
       parts.push_back(text);
       break;
@@ -97,9 +101,10 @@ Views split_at_space(std::string_view text, int64_t max) {
   return parts;
 }
 
-Views split_at(std::string_view text, std::string_view separator, int64_t max) {
+Views split_at(std::string_view text, std::string_view separator, int64_t max, size_t parts_max) {
   Views parts;
-  for (size_t at = text.find(separator); at != text.npos && max != 0; at = text.find(separator)) {
+  for (size_t at = text.find(separator); at != text.npos && max != 0 && parts.size() <= parts_max;
+       at = text.find(separator)) {
     parts.push_back(text.substr(0, at));
     text.remove_prefix(at + separator.size());
     --max;
@@ -108,9 +113,11 @@ Views split_at(std::string_view text, std::string_view separator, int64_t max) {
   return parts;
 }
 
-Views split_at_from_end(std::string_view text, std::string_view separator, int64_t max) {
+Views split_at_from_end(std::string_view text, std::string_view separator, int64_t max,
+                        size_t parts_max) {
   Views parts;
-  for (size_t at = text.rfind(separator); at != text.npos && max != 0; at = text.rfind(separator)) {
+  for (size_t at = text.rfind(separator); at != text.npos && max != 0 && parts.size() <= parts_max;
+       at = text.rfind(separator)) {
     parts.push_back(text.substr(at + separator.size()));
     text = text.substr(0, at);
     --max;
@@ -129,18 +136,23 @@ Result<Value> split(Context& context, const Value& self, const Arguments& argume
   if (!given.given(0) || given[0].is_none()) {
     if (kFromEnd && max >= 0)
       return lacking("rsplit() at whitespace with a limit is not available");
-    return list_of(context, split_at_space(*self.text(), max));
+    return list_of(context, split_at_space(*self.text(), max, parts_max(context)));
   }
   ASSIGN_OR_RETURN(const std::string_view separator, given.text(0, ""));
   if (separator.empty()) return refuse("split() with an empty separator");
-  return list_of(context, kFromEnd ? split_at_from_end(*self.text(), separator, max)
-                                   : split_at(*self.text(), separator, max));
+  return list_of(context, kFromEnd
+                              ? split_at_from_end(*self.text(), separator, max, parts_max(context))
+                              : split_at(*self.text(), separator, max, parts_max(context)));
 }
 
 Result<Value> splitlines(Context& context, const Value& self, const Arguments& arguments) {
   RETURN_IF_ERROR(Parameters::bind("splitlines", arguments, {}));
   RETURN_IF_ERROR(context.budget.bytes_work(self.text()->size()));
-  return list_of(context, split_lines(*self.text()));
+  Views lines;
+  for (std::string_view rest = *self.text(); !rest.empty() && lines.size() <= parts_max(context);) {
+    lines.push_back(take_line(rest));
+  }
+  return list_of(context, lines);
 }
 
 template <bool kFromEnd>
@@ -194,8 +206,12 @@ Result<Value> count(Context& context, const Value& self, const Arguments& argume
   ASSIGN_OR_RETURN(const std::string_view part, given.text(0, ""));
   RETURN_IF_ERROR(context.budget.bytes_work(self.text()->size()));
   if (part.empty()) return Value::integer(static_cast<int64_t>(length(*self.text())) + 1);
-  const Views parts = split_at(*self.text(), part, -1);
-  return Value::integer(static_cast<int64_t>(parts.size()) - 1);
+  int64_t found = 0;
+  for (size_t at = self.text()->find(part); at != std::string::npos;
+       at = self.text()->find(part, at + part.size())) {
+    ++found;
+  }
+  return Value::integer(found);
 }
 
 template <bool kAtEnd>
@@ -246,16 +262,38 @@ Result<Value> has_case(Context& context, const Value& self, const Arguments& arg
   return Value::boolean(found);
 }
 
+struct Replacement {
+  std::string_view from;
+  std::string_view to;
+  int64_t max;  // negative: all
+};
+
 // replace("", to): before every character and at the end.
 Status insert_between(Budget& budget, std::string_view text, std::string_view to, int64_t max,
                       std::string& out) {
-  for (const std::string_view character : characters(text)) {
+  for (;;) {
     if (max != 0) out += to;
     if (max > 0) --max;
-    out += character;
+    if (text.empty()) return {};
+    const size_t num_bytes = utf8::decode(text, 0).num_bytes;
+    out += text.substr(0, num_bytes);
+    text.remove_prefix(num_bytes);
     RETURN_IF_ERROR(budget.check_string(out.size()));
   }
-  if (max != 0) out += to;
+}
+
+Status replace_all(Budget& budget, std::string_view text, const Replacement& replacement,
+                   std::string& out) {
+  int64_t max = replacement.max;
+  for (size_t at = text.find(replacement.from); at != text.npos && max != 0;
+       at = text.find(replacement.from)) {
+    out += text.substr(0, at);
+    out += replacement.to;
+    text.remove_prefix(at + replacement.from.size());
+    --max;
+    RETURN_IF_ERROR(budget.check_string(out.size()));
+  }
+  out += text;
   return {};
 }
 
@@ -342,12 +380,7 @@ Result<Value> replace_text(Context& context, const Value& self, const Arguments&
   if (from.empty()) {
     RETURN_IF_ERROR(insert_between(context.budget, text, to, max, out));
   } else {
-    const Views parts = split_at(text, from, max);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (i != 0) out += to;
-      out += parts[i];
-      RETURN_IF_ERROR(context.budget.check_string(out.size()));
-    }
+    RETURN_IF_ERROR(replace_all(context.budget, text, {from, to, max}, out));
   }
   return make_string(context.budget, std::move(out));
 }

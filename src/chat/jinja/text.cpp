@@ -2,6 +2,7 @@
 
 #include <clocale>
 #include <cwctype>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -77,6 +78,11 @@ std::string_view take_end(std::string_view text, Accept accept) {
   return text;
 }
 
+bool ends_line(char32_t c) {
+  return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 ||
+         c == 0x2029;
+}
+
 bool is_white(std::string_view character) {
   const utf8::Decoded decoded = utf8::decode(character, 0);
   return decoded.valid && is_space(decoded.code_point);
@@ -108,13 +114,10 @@ size_t length(std::string_view text) {
   return count;
 }
 
-std::vector<std::string_view> characters(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (size_t i = 0; i < text.size();) {
-    out.push_back(text.substr(i, utf8::decode(text, i).num_bytes));
-    i += out.back().size();
-  }
-  return out;
+size_t byte_offset(std::string_view text, size_t index) {
+  size_t offset = 0;
+  for (; index > 0 && offset < text.size(); --index) offset += utf8::decode(text, offset).num_bytes;
+  return offset;
 }
 
 std::string upper(std::string_view text) {
@@ -137,25 +140,18 @@ bool is_alpha(char32_t c) {
 bool is_upper(char32_t c) { return to_lower(c) != c; }
 bool is_lower(char32_t c) { return to_upper(c) != c; }
 
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  size_t begin = 0;
-  for (size_t i = 0; i < text.size();) {
+std::string_view take_line(std::string_view& text) {
+  size_t i = 0;
+  while (i < text.size()) {
     const utf8::Decoded c = utf8::decode(text, i);
-    const bool ends =
-        c.valid && ((c.code_point >= 0x0a && c.code_point <= 0x0d) ||
-                    (c.code_point >= 0x1c && c.code_point <= 0x1e) || c.code_point == 0x85 ||
-                    c.code_point == 0x2028 || c.code_point == 0x2029);
-    size_t next = i + c.num_bytes;
-    if (ends) {
-      if (text[i] == '\r' && next < text.size() && text[next] == '\n') ++next;
-      lines.push_back(text.substr(begin, i - begin));
-      begin = next;
-    }
-    i = next;
+    const std::string_view line = text.substr(0, i);
+    i += c.num_bytes;
+    if (!c.valid || !ends_line(c.code_point)) continue;
+    if (c.code_point == '\r' && text.substr(i).starts_with('\n')) ++i;
+    text.remove_prefix(i);
+    return line;
   }
-  if (begin < text.size()) lines.push_back(text.substr(begin));
-  return lines;
+  return std::exchange(text, std::string_view());
 }
 
 }  // namespace evener::chat::jinja

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "base/utf8.h"
 
 namespace evener::chat::jinja {
 
@@ -20,8 +21,18 @@ inline std::string_view strip(std::string_view text) { return strip_begin(strip_
 std::string_view strip_begin(std::string_view text, std::string_view characters);
 std::string_view strip_end(std::string_view text, std::string_view characters);
 
-size_t length(std::string_view text);                             // in code points
-std::vector<std::string_view> characters(std::string_view text);  // one view a code point
+size_t length(std::string_view text);                     // in code points
+size_t byte_offset(std::string_view text, size_t index);  // of a code point; the size if beyond
+
+// visit(view of one code point) for each.
+template <class Visit>
+void for_each_character(std::string_view text, Visit visit) {
+  while (!text.empty()) {
+    const size_t num_bytes = utf8::decode(text, 0).num_bytes;
+    visit(text.substr(0, num_bytes));
+    text.remove_prefix(num_bytes);
+  }
+}
 
 // Simple case mapping of all of Unicode, one code point to one.
 std::string upper(std::string_view text);
@@ -31,7 +42,7 @@ bool is_alpha(char32_t code_point);
 bool is_upper(char32_t code_point);
 bool is_lower(char32_t code_point);
 
-// Splits at Python's line ends; the ends are not part of the lines.
-std::vector<std::string_view> split_lines(std::string_view text);
+// Takes the first line off `text` and returns it without its end (one of Python's line ends).
+std::string_view take_line(std::string_view& text);
 
 }  // namespace evener::chat::jinja

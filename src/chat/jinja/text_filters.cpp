@@ -66,6 +66,7 @@ Result<Value> escape(Context& context, const Value& input, const Arguments& argu
   ASSIGN_OR_RETURN(const Value text, as_text(context, input));
   std::string out;
   for (const char c : *text.text()) {
+    RETURN_IF_ERROR(context.budget.check_string(out.size()));
     if (c == '&')
       out += "&amp;";
     else if (c == '<')
@@ -100,12 +101,12 @@ Result<Value> indent(Context& context, const Value& input, const Arguments& argu
   const std::string text = *value.text() + "\n";
   TextSink sink(context.budget);
   bool first_line = true;
-  for (const std::string_view line : split_lines(text)) {
+  for (std::string_view rest = text; !rest.empty(); first_line = false) {
+    const std::string_view line = take_line(rest);
     if (!first_line) RETURN_IF_ERROR(sink.append("\n"));
     const bool indents = first_line ? given.flag(1, false) : blank || !line.empty();
     if (indents) RETURN_IF_ERROR(sink.append(spaces));
     RETURN_IF_ERROR(sink.append(line));
-    first_line = false;
   }
   return make_string(context.budget, sink.take());
 }
@@ -162,19 +163,13 @@ Result<Value> wordcount(Context& context, const Value& input, const Arguments& a
   RETURN_IF_ERROR(context.budget.bytes_work(text.text()->size()));
   int64_t count = 0;
   bool inside = false;
-  for (const std::string_view character : characters(*text.text())) {
+  for_each_character(*text.text(), [&](std::string_view character) {
     const char32_t c = utf8::decode(character, 0).code_point;
     const bool in_word = c == '_' || (c >= '0' && c <= '9') || is_alpha(c);
     count += in_word && !inside ? 1 : 0;
     inside = in_word;
-  }
+  });
   return Value::integer(count);
-}
-
-std::string joined(std::span<const std::string_view> parts) {
-  std::string out;
-  for (const std::string_view part : parts) out += part;
-  return out;
 }
 
 Result<Value> truncate(Context& context, const Value& input, const Arguments& arguments) {
@@ -185,12 +180,13 @@ Result<Value> truncate(Context& context, const Value& input, const Arguments& ar
   ASSIGN_OR_RETURN(const std::string_view end, given.text(2, "..."));
   ASSIGN_OR_RETURN(const int64_t leeway, given.integer(3, 5));
   ASSIGN_OR_RETURN(const Value text, as_text(context, input));
-  const auto all = characters(*text.text());
-  const auto size = static_cast<int64_t>(all.size());
+  RETURN_IF_ERROR(context.budget.bytes_work(text.text()->size()));
+  const auto size = static_cast<int64_t>(length(*text.text()));
   const auto end_size = static_cast<int64_t>(length(end));
   if (size_max < end_size || leeway < 0) return refuse("truncate() needs a larger length");
   if (size - size_max <= leeway) return text;
-  std::string kept = joined(std::span(all).first(static_cast<size_t>(size_max - end_size)));
+  const auto num_kept = static_cast<size_t>(size_max - end_size);
+  std::string kept = text.text()->substr(0, byte_offset(*text.text(), num_kept));
   const size_t space = kept.rfind(' ');
   if (!given.flag(1, false) && space != kept.npos) kept.resize(space);
   return make_string(context.budget, kept + std::string(end));

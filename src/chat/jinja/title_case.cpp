@@ -10,10 +10,10 @@ template <class BeginsWord>
 std::string titled(std::string_view text, BeginsWord begins_word) {
   std::string out;
   bool at_begin = true;
-  for (const std::string_view character : characters(text)) {
+  for_each_character(text, [&](std::string_view character) {
     out += at_begin ? upper(character) : lower(character);
     at_begin = begins_word(utf8::decode(character, 0).code_point);
-  }
+  });
   return out;
 }
 

@@ -17,6 +17,7 @@ class TokenReader {
     return tokens_[std::min(position_ + ahead, tokens_.size() - 1)];
   }
   int line() const { return peek().line; }
+  int previous_line() const { return tokens_[position_ == 0 ? 0 : position_ - 1].line; }
 
   Token next() {
     Token token = peek();
