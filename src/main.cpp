@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
 
@@ -16,14 +19,35 @@ int exit_status(const Error& error) {
   return error.code == Code::invalid_argument ? kExitUsage : kExitFailed;
 }
 
+int report(const Error& error) {
+  fmt::print(stderr, "evener: {}\n", to_string(error));
+  return exit_status(error);
+}
+
 int run_command(const Command& command) {
   const Result<int> status = command.run();
-  if (status) return *status;
-  fmt::print(stderr, "evener: {}\n", to_string(status.error()));
-  return exit_status(status.error());
+  return status ? *status : report(status.error());
+}
+
+bool is_command(std::string_view word) {
+  return std::any_of(kCommands, kCommands + kNumCommands,
+                     [word](const Command* command) { return word == command->name; });
+}
+
+Error unknown_command(std::string_view word) {
+  std::string names;
+  for (size_t i = 0; i < kNumCommands; ++i) {
+    names += fmt::format("{}{}", i == 0 ? "" : ", ", kCommands[i]->name);
+  }
+  return {.code = Code::invalid_argument,
+          .doing = "run",
+          .where = fmt::format("'{}'", printable(word, 40)),
+          .why = "there is no such command",
+          .remedy = "commands are " + names};
 }
 
 int run(int argc, char** argv) {
+  if (argc > 1 && *argv[1] != '-' && !is_command(argv[1])) return report(unknown_command(argv[1]));
   CLI::App app("Runs large language models on the cards and cores of one workstation.", "evener");
   app.set_version_flag("--version", fmt::format("evener {}", kVersion));
   app.require_subcommand(1);

@@ -22,8 +22,8 @@ def test_help_and_version_end_well(evener, data):
 
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
-    equal(status, 2)
-    contains(err, "frobnicate")
+    equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
+                             "  commands are serve, chat, run, inspect, logits\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
