@@ -75,7 +75,7 @@ export class AnswerView {
     this.root.classList.remove('streaming');
     if (error) this.root.insertBefore(element('p', 'error', error), this.meta);
     this.showFigures(figures);
-    if (this.content) {
+    if (this.content && navigator.clipboard) {  // browsers offer none on plain http from afar
       this.meta.append(button('Copy', async (self) => {
         await navigator.clipboard.writeText(this.content);
         self.textContent = 'Copied';
