@@ -32,7 +32,7 @@ RULES = [
     Rule("throw", r"\bthrow\b", "a Result with an Error", ("src",)),
     Rule("namespace", r"\busing\s+namespace\s+std\s*;", "std::"),
     Rule("c-assert", r"\bassert\s*\(|<cassert>|<assert\.h>", "EVENER_ASSERT", ("src",)),
-    Rule("regex", r"\bstd::regex\b", "PCRE2 with limits, or plain code"),
+    Rule("regex", r"\bstd::regex\b", "PCRE2 with limits, or plain code", ("src",)),
     Rule("sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep|sleep)\s*\(",
          "a condition to wait for", ("tests",)),
 ]
