@@ -53,6 +53,51 @@ inline __m512i emulated_cvtps_epi32(__m512 a) {
   return simde_mm512_loadu_si512(lanes);
 }
 
+inline __m512i emulated_two_int_halves(__m256i low, __m256i high) {
+  int lanes[16];
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(lanes), low);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(lanes + 8), high);
+  return simde_mm512_loadu_si512(lanes);
+}
+
+inline __m256i emulated_int_half(__m512i a, int half) {
+  int lanes[16];
+  simde_mm512_storeu_si512(lanes, a);
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes + 8 * half));
+}
+
+inline __m512 emulated_cvtepi32_ps(__m512i a) {
+  return emulated_two_halves(_mm256_cvtepi32_ps(emulated_int_half(a, 0)),
+                             _mm256_cvtepi32_ps(emulated_int_half(a, 1)));
+}
+
+inline __m512i emulated_cvtepu16_epi32(__m256i a) {
+  return emulated_two_int_halves(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(a)),
+                                 _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)));
+}
+
+inline __m512i emulated_cvtepu8_epi16(__m256i a) {
+  return emulated_two_int_halves(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(a)),
+                                 _mm256_cvtepu8_epi16(_mm256_extracti128_si256(a, 1)));
+}
+
+inline __m512i emulated_srai_epi32(__m512i a, int n) {
+  return emulated_two_int_halves(_mm256_srai_epi32(emulated_int_half(a, 0), n),
+                                 _mm256_srai_epi32(emulated_int_half(a, 1), n));
+}
+
+inline __m512i emulated_madd_epi16(__m512i a, __m512i b) {
+  short of_a[32];
+  short of_b[32];
+  simde_mm512_storeu_si512(of_a, a);
+  simde_mm512_storeu_si512(of_b, b);
+  int sums[16];
+  for (int i = 0; i < 16; ++i) {
+    sums[i] = of_a[2 * i] * of_b[2 * i] + of_a[2 * i + 1] * of_b[2 * i + 1];
+  }
+  return simde_mm512_loadu_si512(sums);
+}
+
 }  // namespace
 
 #define _mm512_cvtps_epi32 emulated_cvtps_epi32
@@ -60,3 +105,9 @@ inline __m512i emulated_cvtps_epi32(__m512 a) {
 #define _mm512_maskz_loadu_ps emulated_maskz_loadu_ps
 #define _mm512_mask_storeu_ps emulated_mask_storeu_ps
 #define _mm512_extractf32x8_ps emulated_extractf32x8_ps
+#undef _mm512_madd_epi16
+#define _mm512_madd_epi16 emulated_madd_epi16
+#define _mm512_cvtepi32_ps emulated_cvtepi32_ps
+#define _mm512_cvtepu16_epi32 emulated_cvtepu16_epi32
+#define _mm512_cvtepu8_epi16 emulated_cvtepu8_epi16
+#define _mm512_srai_epi32 emulated_srai_epi32

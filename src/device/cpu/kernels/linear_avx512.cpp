@@ -4,9 +4,7 @@
 
 // The tests of a machine without AVX-512 build this file with the intrinsics emulated.
 #ifdef EVENER_EMULATE_AVX512
-#define SIMDE_ENABLE_NATIVE_ALIASES
-#include <simde/x86/avx512.h>
-#include <simde/x86/f16c.h>
+#include "device/emulated_avx512.h"
 #define EVENER_TABLE linear_kernels_avx512vnni_emulated
 #define EVENER_TABLE_NAME "avx512vnni, emulated"
 #else

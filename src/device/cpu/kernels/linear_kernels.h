@@ -76,5 +76,6 @@ struct LinearKernels {
 
 extern const LinearKernels linear_kernels_avx2;
 extern const LinearKernels linear_kernels_avx512vnni;
+extern const LinearKernels linear_kernels_avx512vnni_emulated;  // exists in tests alone
 
 }  // namespace evener::device::cpu
