@@ -61,7 +61,7 @@ Result<std::vector<Part>> open_all(const std::filesystem::path& path, Part part,
     expected.index = i;
     ASSIGN_OR_RETURN(const auto sibling, sibling_path(path, info, i));
     if (i == info.index) {
-      parts.push_back(std::move(part));
+      parts.push_back(std::move(part));  // NOLINT(bugprone-use-after-move): of one round alone
     } else {
       ASSIGN_OR_RETURN(auto opened, open_sibling(sibling, expected, limits));
       parts.push_back(std::move(opened));

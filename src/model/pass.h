@@ -52,7 +52,7 @@ class Pass {
   // Several maps of one input at once: the input is prepared once and the device has more to spread
   // over its cores. Map n's result is the n-th tensor.
   struct Map {
-    const device::Weight* weight;
+    const device::Weight* weight = nullptr;
     device::Tensor bias = {};
   };
   template <size_t N>

@@ -42,6 +42,7 @@ std::vector<TokenId> Logprobs::likeliest(size_t count) const {
   }
   std::ranges::sort_heap(heap, likelier);
   std::vector<TokenId> ids;
+  ids.reserve(heap.size());
   for (const Candidate& candidate : heap) ids.push_back(candidate.id);
   return ids;
 }
