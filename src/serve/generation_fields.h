@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/generation.h"
-#include "serve/fields.h"
 
 namespace evener::serve {
 
