@@ -109,6 +109,8 @@ Result<std::string> render_tree(const jinja::ast::Tree& tree, const SpecialTexts
 TemplateLimits probe_limits(TemplateLimits limits) {
   limits.num_steps = std::min<uint64_t>(limits.num_steps, 200'000);
   limits.memory_bytes = std::min(limits.memory_bytes, size_t{16} << 20);
+  limits.string_bytes = std::min(limits.string_bytes, size_t{1} << 20);
+  limits.num_elements = std::min(limits.num_elements, size_t{1} << 14);
   return limits;
 }
 

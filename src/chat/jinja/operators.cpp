@@ -97,7 +97,11 @@ Result<Value> repeat_text(Context& context, const std::string& text, int64_t cou
       times > limit / text.size() + 1 ? SIZE_MAX : text.size() * static_cast<size_t>(times)));
   std::string out;
   out.reserve(text.size() * static_cast<size_t>(times));
-  for (uint64_t i = 0; i < times; ++i) out += text;
+  if (text.size() == 1) {
+    out.assign(static_cast<size_t>(times), text[0]);
+  } else {
+    for (uint64_t i = 0; i < times; ++i) out += text;
+  }
   return make_string(context.budget, std::move(out));
 }
 
