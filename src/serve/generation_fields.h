@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/generation.h"
+#include "serve/fields.h"
 
 namespace evener::serve {
 
