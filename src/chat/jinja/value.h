@@ -13,8 +13,10 @@
 
 namespace evener::chat::jinja {
 
-class Value;
 class Function;
+struct List;
+class Dict;
+struct Namespace;
 struct Loop;
 
 // Memory that a value holds of a rendering's budget; handed back on destruction. A constant of the
@@ -37,48 +39,6 @@ class Share {
 struct String {
   std::string text;
   Share share;
-};
-
-struct List {
-  std::vector<Value> items;
-  bool is_tuple = false;
-  size_t depth = 1;  // 1 + that of the deepest element
-  Share share;
-};
-
-// Insertion-ordered mapping. Keys are what Python could hash here: strings, numbers, booleans,
-// none.
-class Dict {
- public:
-  Dict(size_t nesting, Budget& budget, size_t bytes) : depth(nesting), share_(budget, bytes) {}
-
-  // Replaces the value of an equal key and keeps its place, as Python does.
-  void set(Value key, Value value);
-  const Value* find(const Value& key) const;  // null if absent
-  const Value* find(std::string_view key) const;
-
-  const std::vector<std::pair<Value, Value>>& entries() const { return entries_; }
-  size_t size() const { return entries_.size(); }
-
-  const size_t depth;
-
- private:
-  Share share_;
-  std::vector<std::pair<Value, Value>> entries_;
-  std::unordered_map<std::string, size_t> index_;  // by identity(key)
-};
-
-// Equal keys of a mapping have equal identities: 1, 1.0 and true are one key, as in Python. Empty
-// for what cannot be a key.
-std::string identity(const Value& key);
-
-// namespace(...): the only thing that a template can change after making it. Owned by the
-// interpreter, as it may hold itself.
-struct Namespace {
-  std::vector<std::pair<std::string, Value>> members;
-
-  const Value* find(std::string_view name) const;
-  void set(std::string_view name, Value value);
 };
 
 struct None {};
@@ -131,6 +91,48 @@ class Value {
 
  private:
   Held held_;
+};
+
+struct List {
+  std::vector<Value> items;
+  bool is_tuple = false;
+  size_t depth = 1;  // 1 + that of the deepest element
+  Share share;
+};
+
+// Insertion-ordered mapping. Keys are what Python could hash here: strings, numbers, booleans,
+// none.
+class Dict {
+ public:
+  Dict(size_t nesting, Budget& budget, size_t bytes) : depth(nesting), share_(budget, bytes) {}
+
+  // Replaces the value of an equal key and keeps its place, as Python does.
+  void set(Value key, Value value);
+  const Value* find(const Value& key) const;  // null if absent
+  const Value* find(std::string_view key) const;
+
+  const std::vector<std::pair<Value, Value>>& entries() const { return entries_; }
+  size_t size() const { return entries_.size(); }
+
+  const size_t depth;
+
+ private:
+  Share share_;
+  std::vector<std::pair<Value, Value>> entries_;
+  std::unordered_map<std::string, size_t> index_;  // by identity(key)
+};
+
+// Equal keys of a mapping have equal identities: 1, 1.0 and true are one key, as in Python. Empty
+// for what cannot be a key.
+std::string identity(const Value& key);
+
+// namespace(...): the only thing that a template can change after making it. Owned by the
+// interpreter, as it may hold itself.
+struct Namespace {
+  std::vector<std::pair<std::string, Value>> members;
+
+  const Value* find(std::string_view name) const;
+  void set(std::string_view name, Value value);
 };
 
 // What `loop` is inside a for.
