@@ -13,6 +13,19 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMark = "evener_probe_mark";
 constexpr const char* kReply = "evener_probe_reply";
 
+// Nested braces around a single element mean different things to gcc and clang, hence these.
+Json list_of(Json element) {
+  Json list = Json::array();
+  list.push_back(std::move(element));
+  return list;
+}
+
+Json object_with(const char* key, Json value) {
+  Json object = Json::object();
+  object[key] = std::move(value);
+  return object;
+}
+
 Json user(const char* text) { return {{"role", "user"}, {"content", text}}; }
 Json assistant(Json content) { return {{"role", "assistant"}, {"content", std::move(content)}}; }
 
@@ -23,7 +36,7 @@ class Probe {
   TemplateCapabilities run() {
     find_content();
     find_tool_calls();
-    found_.tools = shows(with_tools({user("Hi")}), kMark);
+    found_.tools = shows(with_tools(list_of(user("Hi"))), kMark);
     find_tool_results();
     find_thinking();
     return found_;
@@ -40,7 +53,8 @@ class Probe {
     Conversation result = conversation(std::move(messages));
     const Json parameters = {{"type", "object"}, {"properties", Json::object()}};
     const Json function = {{"name", kMark}, {"description", "Probes"}, {"parameters", parameters}};
-    result.tools = Json::array({{{"type", "function"}, {"function", function}}});
+    const Json tool = {{"type", "function"}, {"function", function}};
+    result.tools = list_of(tool);
     return result;
   }
 
@@ -54,8 +68,8 @@ class Probe {
     found_.system_role = shows(conversation(Json::array({system, user("Hi")})), kMark);
 
     const Json part = {{"type", "text"}, {"text", kMark}};
-    const Json message = {{"role", "user"}, {"content", Json::array({part})}};
-    const auto prompt = render_(conversation(Json::array({message})));
+    const Json message = {{"role", "user"}, {"content", list_of(part)}};
+    const auto prompt = render_(conversation(list_of(message)));
     // A template that only knows strings may print the list as it is.
     found_.content_parts = prompt && prompt->find(kMark) != std::string::npos &&
                            prompt->find("'type'") == std::string::npos &&
@@ -69,8 +83,8 @@ class Probe {
   static Json calling(Json content, Json arguments) {
     Json message = assistant(std::move(content));
     const Json function = {{"name", kReply}, {"arguments", std::move(arguments)}};
-    message["tool_calls"] =
-        Json::array({{{"id", "call12345"}, {"type", "function"}, {"function", function}}});
+    const Json call = {{"id", "call12345"}, {"type", "function"}, {"function", function}};
+    message["tool_calls"] = list_of(call);
     return message;
   }
 
@@ -80,7 +94,7 @@ class Probe {
 
   // The first shape that shows both the call and its arguments as JSON is the one to use.
   void find_tool_calls() {
-    const Json object = {{kMark, "value"}};
+    const Json object = object_with(kMark, "value");
     const std::string text = object.dump();
     for (const bool as_text : {false, true}) {
       for (const bool null_content : {false, true}) {
@@ -110,8 +124,8 @@ class Probe {
   }
 
   std::string prompt_with(std::optional<bool> enable_thinking) {
-    Conversation asked = conversation(Json::array({user("Hi")}));
-    if (enable_thinking) asked.extra = {{"enable_thinking", *enable_thinking}};
+    Conversation asked = conversation(list_of(user("Hi")));
+    if (enable_thinking) asked.extra = object_with("enable_thinking", *enable_thinking);
     auto prompt = render_(asked);
     return prompt ? *std::move(prompt) : std::string();
   }

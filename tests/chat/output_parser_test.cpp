@@ -66,7 +66,7 @@ const Case kCases[] = {
 // However an answer is cut into pieces, it is sorted the same.
 TEST(ThinkParser, SortsReasoningFromContentInPiecesOfAnySize) {
   for (const Case& c : kCases) {
-    for (const size_t piece_bytes : {1, 2, 3, 5, 7, 100}) {
+    for (const size_t piece_bytes : {1u, 2u, 3u, 5u, 7u, 100u}) {
       EXPECT_EQ(sorted(c.text, c.starts_in_reasoning, piece_bytes), c.expected)
           << c.text << " in pieces of " << piece_bytes << ": '"
           << sorted(c.text, c.starts_in_reasoning, piece_bytes).reasoning << "'";
