@@ -60,6 +60,17 @@ const uint8_t* group_of(const LinearArgs& args, size_t group) {
   return static_cast<const uint8_t*>(args.weights) + group * args.group_bytes;
 }
 
+// Asks for the weights that come `kPrefetchBytes` later: the processor's own prefetching leaves a
+// third of the memory's speed unused when so much is done with each line. Groups follow each other,
+// so this goes on into the next one; beyond the last one it does nothing.
+constexpr size_t kPrefetchBytes = 4096;
+
+EVENER_INLINE inline void prefetch_later(const uint8_t* block, size_t size_bytes) {
+  for (size_t at = 0; at < size_bytes; at += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(block + kPrefetchBytes + at), _MM_HINT_T0);
+  }
+}
+
 // kernel(Constant<rows of a panel>, group, first row) for each panel and every `groups` groups.
 template <size_t groups = 1, class Kernel>
 EVENER_INLINE inline void for_each_panel(const LinearArgs& args, Kernel kernel) {

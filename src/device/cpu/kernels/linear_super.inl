@@ -104,6 +104,7 @@ void super_few(const LinearArgs& args, size_t group, size_t first_row) {
   unroll<rows>([&](auto r) EVENER_INLINE { totals[r][0] = F32::zero(); });
   for (size_t block = 0; block < args.inputs / 256; ++block) {
     const F block_of_group[1] = {F(w + block * F::kLaneBytes * kLanes)};
+    prefetch_later(block_of_group[0].block, F::kLaneBytes * kLanes);
     add_super_block<rows, 1>(block_of_group, panel[block], totals);
   }
   unroll<rows>([&](auto r)

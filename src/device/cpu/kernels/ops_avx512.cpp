@@ -4,7 +4,6 @@
 
 // The tests of a machine without AVX-512 build this file with the intrinsics emulated.
 #ifdef EVENER_EMULATE_AVX512
-#include "device/emulated_avx512.h"
 #define EVENER_TABLE ops_kernels_avx512_emulated
 #define EVENER_ISA_NAME "avx512_emulated"
 #else
