@@ -1,7 +1,7 @@
 #pragma once
 
 // AVX-512 intrinsics for a machine without them: SIMDe's, and those of ours that its release in
-// Debian 12 lacks. Included by the kernel files when they are built for tests
+// Debian 12 lacks. Put before the kernel files when they are built for tests
 // (EVENER_EMULATE_AVX512).
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <immintrin.h>
