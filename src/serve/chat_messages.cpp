@@ -137,9 +137,10 @@ bool read_tool_calls(const Json& message, const Place& place, Json& out) {
 }
 
 void read_reasoning(const Json& message, const Place& place, Json& out) {
+  out.erase("reasoning");
+  out.erase("reasoning_content");
   for (const char* name : {"reasoning", "reasoning_content"}) {
     const Json* reasoning = Fields(message).find(name);
-    out.erase(name);
     if (!reasoning) continue;
     if (!reasoning->is_string()) return place.invalid(name, "must be a string");
     out["reasoning_content"] = *reasoning;

@@ -293,9 +293,8 @@ void Connection::start_ping(std::chrono::milliseconds wait) {
 void Connection::lose_client(AbortReason reason) {
   if (phase_ == Phase::closed) return;
   const auto exchange = current_;
-  const bool running = exchange && !answer_.ended;
+  if (exchange && !answer_.ended) exchange->abandon(reason);
   close();
-  if (running) exchange->abort(reason);
 }
 
 // ---- writing

@@ -84,6 +84,11 @@ void ConnectionExchange::abort(AbortReason reason) {
   if (AbortHandler handler = std::exchange(abort_handler_, nullptr)) handler(reason);
 }
 
+void ConnectionExchange::abandon(AbortReason reason) {
+  connection_ = nullptr;
+  abort(reason);
+}
+
 void ConnectionExchange::detach() {
   connection_ = nullptr;
   abort_handler_ = nullptr;

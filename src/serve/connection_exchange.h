@@ -28,6 +28,8 @@ class ConnectionExchange : public Exchange,
 
   // On the strand: tells the handler, or whoever becomes it.
   void abort(AbortReason reason);
+  // On the strand: the same when the connection is lost: what the handler answers is dropped.
+  void abandon(AbortReason reason);
   // On the strand: nothing reaches the connection from here on.
   void detach();
   std::string take_note() { return std::move(note_); }

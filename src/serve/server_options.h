@@ -9,10 +9,10 @@
 namespace evener::serve {
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";     // an address or a name that resolves to one
-  uint16_t port = 8080;               // 0: any free one, see Server::port()
-  std::vector<std::string> api_keys;  // empty: everybody may ask
-  std::string model_alias;            // id in /v1/models and in answers; empty: ModelFacts::id
+  std::string host = "127.0.0.1";          // an address or a name that resolves to one
+  uint16_t port = 8080;                    // 0: any free one, see Server::port()
+  std::vector<std::string> api_keys = {};  // empty: everybody may ask
+  std::string model_alias = {};            // id in /v1/models and in answers; empty: ModelFacts::id
 
   size_t header_bytes_max = size_t{16} << 10;
   size_t body_bytes_max = size_t{64} << 20;

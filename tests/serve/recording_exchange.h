@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "serve/exchange.h"
+
+namespace evener::serve {
+
+// An exchange without a socket: runs tasks at once and keeps what is sent.
+class RecordingExchange : public Exchange {
+ public:
+  explicit RecordingExchange(HttpRequest request) : request_(std::move(request)) {}
+
+  const HttpRequest& request() const override { return request_; }
+  void respond(HttpResponse response) override { response_ = std::move(response); }
+  void begin_stream(HttpResponse head) override { response_ = std::move(head); }
+  void write(std::string bytes) override { stream_ += bytes; }
+  void end_stream(AfterStream after) override { after_ = after; }
+  void post(Task task) override { task(); }
+  void note(std::string text) override { note_ = std::move(text); }
+  void on_abort(AbortHandler handler) override { abort_ = std::move(handler); }
+
+  HttpRequest request_;
+  std::optional<HttpResponse> response_;
+  std::string stream_;
+  std::optional<AfterStream> after_;
+  std::string note_;
+  AbortHandler abort_;
+};
+
+inline std::shared_ptr<RecordingExchange> recorded_post(std::string path, std::string body) {
+  return std::make_shared<RecordingExchange>(HttpRequest{.id = "req_test",
+                                                         .method = "POST",
+                                                         .target = path,
+                                                         .path = path,
+                                                         .headers = {},
+                                                         .body = std::move(body)});
+}
+
+}  // namespace evener::serve

@@ -1,0 +1,316 @@
+// The real server on a loopback socket, before a model whose every token the test speaks.
+#include "serve/server.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "serve/client.h"
+#include "serve/fake_generator.h"
+
+namespace evener::serve {
+namespace {
+
+class ServerTest : public testing::Test {
+ protected:
+  void start(ServerOptions options = {}) {
+    options.port = 0;
+    auto started = Server::start(options);
+    ASSERT_TRUE(started.has_value()) << to_string(started.error());
+    server_ = *std::move(started);
+  }
+  void start_ready(ServerOptions options = {}) {
+    start(std::move(options));
+    auto owned = std::make_unique<FakeGenerator>();
+    model_ = owned.get();
+    server_->set_generator(std::move(owned), plain_template());
+  }
+  Client client() { return Client(server_->port()); }
+
+  static constexpr const char* kStream =
+      R"({"messages":[{"role":"user","content":"q"}],"stream":true})";
+  static constexpr const char* kWhole = R"({"messages":[{"role":"user","content":"q"}]})";
+
+  std::unique_ptr<Server> server_;
+  FakeGenerator* model_ = nullptr;
+};
+
+std::string first_line(const std::string& answer) { return answer.substr(0, answer.find("\r\n")); }
+
+std::string body_of(const std::string& answer) {
+  return answer.substr(answer.find("\r\n\r\n") + 4);
+}
+
+TEST_F(ServerTest, ListensBeforeThereIsAModel) {
+  start();
+  server_->set_loading({.phase = engine::LoadState::Phase::pack, .fraction = 0.5});
+  Client c(server_->port());
+  c.get("/health");
+  const std::string health = c.read_answer();
+  EXPECT_EQ(first_line(health), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_TRUE(body_of(health).starts_with(
+      R"({"status":"unavailable","error":{"code":503,"message":"Loading model","type":"unavailable_error"},)"
+      R"("progress":{"phase":"pack","fraction":0.5},"pid":)"))
+      << health;
+  c.post("/v1/chat/completions", kWhole);
+  const std::string answer = c.read_answer();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_NE(answer.find("Retry-After: "), std::string::npos);
+  EXPECT_EQ(
+      body_of(answer),
+      R"({"error":{"message":"Loading model","type":"overloaded_error","param":null,"code":"unavailable"}})");
+}
+
+TEST_F(ServerTest, SaysThatLoadingFailedWithoutPaths) {
+  start();
+  server_->set_failed(
+      {.code = Code::corrupt, .doing = "load", .where = "/secret", .why = "x", .remedy = ""});
+  Client c(server_->port());
+  c.get("/health");
+  const std::string health = c.read_answer();
+  EXPECT_NE(health.find("The model could not be loaded"), std::string::npos);
+  EXPECT_EQ(health.find("secret"), std::string::npos);
+}
+
+TEST_F(ServerTest, AnswersEveryRoute) {
+  start_ready();
+  Client c(server_->port());
+  const auto status = [&](const char* path) {
+    c.get(path);
+    return c.read_answer().substr(9, 3);
+  };
+  EXPECT_EQ(status("/health"), "200");
+  EXPECT_EQ(status("/v1//models/?beta=true"), "200");
+  EXPECT_EQ(status("/models/fake"), "200");
+  EXPECT_EQ(status("/models/other"), "404");
+  EXPECT_EQ(status("/version"), "200");
+  EXPECT_EQ(status("/metrics"), "200");
+  EXPECT_EQ(status("/props"), "200");
+  EXPECT_EQ(status("/nothing"), "404");
+  EXPECT_EQ(status("/v1/chat/completions"), "405");
+  c.post("/v1/embeddings", "{}");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 501 Not Implemented");
+  c.post("/tokenize", R"({"content":"hi","with_pieces":true})");
+  EXPECT_EQ(
+      body_of(c.read_answer()),
+      R"({"tokens":[{"id":104,"piece":"h"},{"id":105,"piece":"i"}],"count":2,"max_model_len":1000})");
+  c.post("/detokenize", R"({"tokens":[104,105]})");
+  EXPECT_EQ(body_of(c.read_answer()), R"({"content":"hi","prompt":"hi"})");
+  c.post("/apply-template", kWhole);
+  EXPECT_EQ(body_of(c.read_answer()), R"({"prompt":"<user>q</user><assistant>"})");
+}
+
+TEST_F(ServerTest, AnswersHeadWithoutABody) {
+  start_ready();
+  Client c(server_->port());
+  c.send("HEAD /health HTTP/1.1\r\nHost: h\r\n\r\nGET /version HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string head = c.read_until("\r\n\r\n");
+  EXPECT_EQ(first_line(head), "HTTP/1.1 200 OK");
+  EXPECT_TRUE(c.read_answer().starts_with("HTTP/1.1 200 OK"));  // not the head's body
+}
+
+TEST_F(ServerTest, StreamsInChunksAndKeepsTheConnection) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream, "X-Request-Id: mine\r\n");
+  const std::string head = c.read_until("\r\n\r\n");
+  EXPECT_NE(head.find("Content-Type: text/event-stream\r\n"), std::string::npos);
+  EXPECT_NE(head.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
+  EXPECT_NE(head.find("x-request-id: mine\r\n"), std::string::npos);
+  model_->wait_for_requests(1);
+  model_->say(1, "Hi");
+  model_->finish(1);
+  EXPECT_NE(c.read_until("0\r\n\r\n").find(R"({"content":"Hi"})"), std::string::npos);
+  c.get("/health");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+}
+
+TEST_F(ServerTest, AnswersPipelinedRequestsInOrder) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kWhole);
+  c.get("/version");
+  model_->wait_for_requests(1);
+  model_->say(1, "first");
+  model_->finish(1);
+  EXPECT_NE(c.read_answer().find("first"), std::string::npos);
+  EXPECT_NE(c.read_answer().find("\"version\""), std::string::npos);
+}
+
+TEST_F(ServerTest, CancelsWhenAClientLeavesWhileItsAnswerIsStreamed) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  model_->say(1, "a");
+  (void)c.read_until("\"a\"");
+  c.close();
+  model_->wait_for_cancellation(1);
+}
+
+// In queue or prefill nothing is being written that would fail.
+TEST_F(ServerTest, CancelsWhenAClientLeavesBeforeTheFirstToken) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  (void)c.read_until("assistant");
+  c.close();
+  model_->wait_for_cancellation(1);
+}
+
+TEST_F(ServerTest, CancelsWhenAClientLeavesThatWaitsForAWholeAnswer) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kWhole);
+  model_->wait_for_requests(1);
+  c.close();
+  model_->wait_for_cancellation(1);
+}
+
+TEST_F(ServerTest, ServesAClientThatOnlyStopsSending) {
+  start_ready();
+  for (const char* body : {kWhole, kStream}) {
+    Client c(server_->port());
+    c.post("/v1/chat/completions", body);
+    c.end_sending();
+    const engine::SequenceId id = body == kWhole ? 1 : 2;
+    model_->wait_for_requests(id);
+    model_->say(id, "still here");
+    model_->finish(id);
+    EXPECT_NE(c.read_to_end().find("still here"), std::string::npos);
+    EXPECT_FALSE(model_->was_cancelled(id));
+  }
+}
+
+TEST_F(ServerTest, LetsAReaderGoThatDoesNotRead) {
+  start_ready({.unsent_bytes_max = 100'000});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  // More than the system's own buffers of both sides hold.
+  for (int i = 0; i < 200 && !model_->was_cancelled(1); ++i)
+    model_->say(1, std::string(100'000, 'x'), "x");
+  model_->wait_for_cancellation(1);
+}
+
+TEST_F(ServerTest, SaysThatItIsAliveWhileNothingHappens) {
+  start_ready({.ping_interval = std::chrono::milliseconds(20)});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  EXPECT_NE(c.read_until(": ping\n\n").find(": ping"), std::string::npos);
+}
+
+TEST_F(ServerTest, RefusesHugeHeadersDeepJsonAndBadText) {
+  start_ready({.body_bytes_max = 20'000'000});
+  Client huge(server_->port());
+  huge.get("/health", "X: " + std::string(100'000, 'x') + "\r\n");
+  EXPECT_EQ(first_line(huge.read_answer()), "HTTP/1.1 431 Request Header Fields Too Large");
+
+  Client large(server_->port());
+  large.send("POST /tokenize HTTP/1.1\r\nContent-Length: 20000001\r\n\r\n");
+  EXPECT_EQ(first_line(large.read_answer()), "HTTP/1.1 413 Content Too Large");
+
+  Client c(server_->port());
+  c.post("/v1/chat/completions", std::string(100'000, '[') + std::string(100'000, ']'));
+  EXPECT_EQ(body_of(c.read_answer()),
+            R"({"error":{"message":"the body's JSON is nested deeper than 64 levels","type":)"
+            R"("invalid_request_error","param":null,"code":"invalid_value"}})");
+  c.post("/v1/chat/completions", "{\"messages\":\"\xff\"}");
+  EXPECT_NE(c.read_answer().find("the body is not valid UTF-8"), std::string::npos);
+  c.post("/tokenize", R"({"content":")" + std::string(10'000'000, 'x') + R"("})");
+  EXPECT_NE(c.read_answer().find("\"count\":10000000"), std::string::npos);
+
+  c.send("POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{\"conten\r\n");
+  c.send("8\r\nt\":\"ab\"}\r\n0\r\n\r\n");
+  EXPECT_NE(c.read_answer().find("\"count\":2"), std::string::npos);
+}
+
+TEST_F(ServerTest, GivesUpOnARequestThatDoesNotArrive) {
+  start_ready({.header_time_max = std::chrono::milliseconds(30)});
+  Client c(server_->port());
+  c.send("GET /health HTTP/1.1\r\nX: ");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 408 Request Timeout");
+}
+
+TEST_F(ServerTest, AsksForTheKey) {
+  start_ready({.api_keys = {"k"}});
+  Client c(server_->port());
+  c.get("/health");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+  c.get("/v1/models");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 401 Unauthorized");
+  c.get("/v1/models", "Authorization: Bearer k\r\n");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+  c.post("/tokenize", R"({"content":"a"})", "x-api-key: wrong\r\n");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 401 Unauthorized");
+}
+
+TEST_F(ServerTest, AnswersPreflightsOfLocalPagesOnly) {
+  start_ready();
+  Client c(server_->port());
+  c.send("OPTIONS /v1/models HTTP/1.1\r\nOrigin: http://localhost:3000\r\n\r\n");
+  EXPECT_NE(c.read_answer().find("Access-Control-Allow-Origin: http://localhost:3000\r\n"),
+            std::string::npos);
+  c.send("OPTIONS /v1/models HTTP/1.1\r\nOrigin: http://evil.example\r\n\r\n");
+  EXPECT_EQ(c.read_answer().find("Access-Control-Allow"), std::string::npos);
+}
+
+TEST_F(ServerTest, SaysWhatToDoWhenThePortIsTaken) {
+  start();
+  ServerOptions options;
+  options.port = server_->port();
+  const auto second = Server::start(options);
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, Code::unavailable);
+  EXPECT_EQ(
+      to_string(second.error()),
+      "cannot listen: 127.0.0.1:" + std::to_string(options.port) +
+          ": another program uses this port\n  end it, or choose another port with --port, or "
+          "--port 0 for any free one");
+}
+
+TEST_F(ServerTest, LetsRunningAnswersFinishWhenStopped) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  (void)c.read_until("assistant");
+  Client second(server_->port());  // connected, and asks while the server drains
+  second.get("/health");
+  (void)second.read_answer();
+  second.send("GET /v1/models HTTP/1.1\r\n");
+  std::thread stopping([this] { server_->stop(); });
+  std::thread talking([this] {
+    model_->say(1, "to the end");
+    model_->finish(1);
+  });
+  const std::string rest = c.read_to_end();
+  EXPECT_NE(rest.find("to the end"), std::string::npos);
+  EXPECT_NE(rest.find("[DONE]"), std::string::npos);
+  second.close();
+  talking.join();
+  stopping.join();
+}
+
+TEST_F(ServerTest, EndsAnswersWithAnErrorWhenPatienceIsOver) {
+  start_ready({.drain_patience = std::chrono::milliseconds(10)});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  (void)c.read_until("assistant");
+  std::thread reading([&c] {
+    const std::string rest = c.read_to_end();
+    EXPECT_NE(rest.find("the server is stopping; the answer is not complete"), std::string::npos)
+        << rest;
+    EXPECT_EQ(rest.find("[DONE]"), std::string::npos);
+    c.close();
+  });
+  server_->stop();
+  reading.join();
+}
+
+}  // namespace
+}  // namespace evener::serve
