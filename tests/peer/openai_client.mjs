@@ -85,6 +85,51 @@ const tests = {
     }
   },
 
+  async 'a stream carries the same log-probabilities'({ client }) {
+    const ask = { model: 'any', messages: kQuestion, max_tokens: 12, temperature: 0, logprobs: true, top_logprobs: 2 };
+    const whole = await client.chat.completions.create(ask);
+    const streamed = [];
+    for await (const chunk of await client.chat.completions.create({ ...ask, stream: true })) {
+      streamed.push(...(chunk.choices[0].logprobs?.content ?? []));
+    }
+    assert.deepEqual(streamed, whole.choices[0].logprobs.content);
+  },
+
+  async 'a stream of two answers tells them apart'({ client }) {
+    const ask = { model: 'any', messages: kQuestion, max_tokens: 30, temperature: 1.5, seed: 5, n: 2 };
+    const whole = await client.chat.completions.create(ask);
+    const texts = ['', ''];
+    const ids = new Set();
+    for await (const chunk of await client.chat.completions.create({ ...ask, stream: true })) {
+      ids.add(chunk.id);
+      for (const choice of chunk.choices) texts[choice.index] += choice.delta.content ?? '';
+    }
+    assert.deepEqual(texts, whole.choices.map((choice) => choice.message.content));
+    assert.notEqual(texts[0], texts[1]);
+    assert.equal(ids.size, 1);
+  },
+
+  async 'the stream helper of the client'({ client }) {
+    const final = await client.chat.completions.stream({ model: 'any', messages: kQuestion, max_tokens: 10 }).finalChatCompletion();
+    assert.ok(final.choices[0].message.content.length > 0);
+  },
+
+  async 'max_tokens 0 scores a text'({ client }) {
+    const scored = await client.completions.create({ model: 'any', prompt: 'Once upon a time', max_tokens: 0, echo: true, logprobs: 2 });
+    const { tokens, token_logprobs: scores, text_offset: offsets } = scored.choices[0].logprobs;
+    assert.equal(scored.choices[0].text, 'Once upon a time');
+    assert.equal(tokens.join(''), 'Once upon a time');
+    assert.equal(scores[0], null);
+    assert.ok(scores.slice(1).every((score) => score <= 0));
+    assert.equal(offsets.length, tokens.length);
+    assert.equal(scored.usage.completion_tokens, 0);
+  },
+
+  async 'a base URL may end in a slash'({ url }) {
+    const careless = new OpenAI({ baseURL: `${url}/v1/`, apiKey: 'secret' });
+    assert.equal((await careless.models.list()).data.length, 1);
+  },
+
   async 'plain completions go on with a text'({ client }) {
     const answer = await client.completions.create({ model: 'any', prompt: 'Once upon a time', max_tokens: 8, temperature: 0 });
     assert.ok(answer.choices[0].text.length > 5);
@@ -110,7 +155,8 @@ const tests = {
   async 'errors have their classes'({ client, url }) {
     const stranger = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'wrong', maxRetries: 0 });
     await assert.rejects(stranger.models.list(), OpenAI.AuthenticationError);
-    await assert.rejects(client.chat.completions.create({ model: 'any', messages: kQuestion, temperature: 'hot' }), OpenAI.BadRequestError);
+    await assert.rejects(client.chat.completions.create({ model: 'any', messages: kQuestion, temperature: 'hot' }), (error) => error instanceof OpenAI.BadRequestError && error.param === 'temperature');
+    await assert.rejects(client.models.retrieve('nothing'), OpenAI.NotFoundError);
     await assert.rejects(client.chat.completions.create({ model: 'any', messages: [] }), OpenAI.BadRequestError);
     const long = [{ role: 'user', content: 'word '.repeat(5000) }];
     await assert.rejects(client.chat.completions.create({ model: 'any', messages: long }), (error) => error.code === 'context_length_exceeded' && /maximum context length is \d+ tokens/.test(error.message));
@@ -129,6 +175,12 @@ for (const [name, test] of Object.entries(tests)) {
   }
 }
 server.removeAllListeners('exit');
+const exited = new Promise((resolveStatus) => server.on('exit', resolveStatus));
 server.kill();
+const status = await exited;
+if (status !== 0) {
+  failed++;
+  console.log(`openai: told to stop, the server ended with ${status}`);
+}
 console.log(`openai: ${Object.keys(tests).length - failed} of ${Object.keys(tests).length} tests passed with the official client`);
 process.exit(failed ? 1 : 0);

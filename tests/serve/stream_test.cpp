@@ -157,7 +157,7 @@ TEST_F(Answers, WholeChat) {
       stable(exchange->response_->body),
       R"({"id":"ID","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",)"
       R"("content":"Hi","refusal":null},"logprobs":null,"finish_reason":"stop"}],)" USAGE(
-          "21", "2", "23", "0") "}");
+          "25", "2", "27", "0") "}");
   EXPECT_TRUE(exchange->note_.starts_with("prompt=25 generated=2 "));
 }
 
