@@ -83,7 +83,7 @@ void small_few(const LinearArgs& args, size_t group, size_t first_row) {
   unroll<rows>([&](auto r) EVENER_INLINE { totals[r][0] = F32::zero(); });
   for (size_t block = 0; block < args.inputs / 32; ++block) {
     const F block_of_group[1] = {F(w + block * F::kLaneBytes * kLanes)};
-    prefetch_later(block_of_group[0].block, F::kLaneBytes * kLanes);
+    prefetch_share(block_of_group[0], 0, 1);
     add_small_block<rows, 1>(block_of_group, panel[block], totals);
   }
   unroll<rows>([&](auto r)

@@ -21,7 +21,9 @@ EVENER_INLINE inline void add_block(const F (&w)[groups], const Q8_KPanel& x,
   using Shape = SuperShape<F>;
   for (size_t part = 0; part < Shape::kParts; ++part) {
     unroll<F::kPartSubs>([&](auto sub) EVENER_INLINE {
-      const size_t first_step = (part * F::kPartSubs + sub) * Shape::kSteps;
+      const size_t index = part * F::kPartSubs + sub;
+      const size_t first_step = index * Shape::kSteps;
+      if constexpr (F::kPacked) prefetch_share(w[0], index, Shape::kSubs);
       unroll<Shape::kSteps / Shape::kRun>([&](auto run) EVENER_INLINE {
         ProductSum products[rows][groups];
         unroll<rows * groups>(
@@ -104,7 +106,6 @@ void super_few(const LinearArgs& args, size_t group, size_t first_row) {
   unroll<rows>([&](auto r) EVENER_INLINE { totals[r][0] = F32::zero(); });
   for (size_t block = 0; block < args.inputs / 256; ++block) {
     const F block_of_group[1] = {F(w + block * F::kLaneBytes * kLanes)};
-    prefetch_later(block_of_group[0].block, F::kLaneBytes * kLanes);
     add_super_block<rows, 1>(block_of_group, panel[block], totals);
   }
   unroll<rows>([&](auto r)
@@ -129,6 +130,7 @@ struct SuperTileData {
 
 template <class F>
 struct SuperTile {
+  static constexpr bool kPacked = false;
   static constexpr size_t kSubInputs = F::kSubInputs;
   static constexpr size_t kPartSubs = F::kSubInputs == 32 ? 2 : 4;
   static constexpr size_t kCodeMax = F::kCodeMax;

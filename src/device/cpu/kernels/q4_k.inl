@@ -7,6 +7,7 @@
 // 148  fifth bits      [8 steps][lane][4 inputs], of Q5_K alone: bit s is of sub-block s
 struct Q4K {
   static constexpr size_t kLaneBytes = 148;
+  static constexpr bool kPacked = true;
   static constexpr size_t kSubInputs = 32;
   static constexpr size_t kPartSubs = 2;  // sub-blocks between which codes are found differently
   static constexpr size_t kCodeMax = 15;

@@ -7,6 +7,7 @@
 // 208  scale, f32
 struct Q6K {
   static constexpr size_t kLaneBytes = 212;
+  static constexpr bool kPacked = true;
   static constexpr size_t kSubInputs = 16;
   static constexpr size_t kPartSubs = 8;
   static constexpr size_t kCodeMax = 63;
