@@ -138,7 +138,8 @@ TEST(RopeFrequencies, YarnKeepsFastPairsAndSlowsSlowOnes) {
                     .base = 10000,
                     .scaling = RopeConfig::Scaling::yarn,
                     .factor = 4,
-                    .original_context = 4096, .divisors = {}};
+                    .original_context = 4096,
+                    .divisors = {}};
   const RopeFrequencies yarn = rope_frequencies(config);
   config.scaling = RopeConfig::Scaling::none;
   const RopeFrequencies plain = rope_frequencies(config);
