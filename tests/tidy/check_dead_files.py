@@ -22,6 +22,13 @@ def included_paths(tree):
     return found
 
 
+def is_put_before(tree, path):
+    """Whether the folder's CMakeLists.txt names the header behind the compiler's -include."""
+    lists = posixpath.join(posixpath.dirname(path), "CMakeLists.txt")
+    text = tree.text(lists) if tree.exists(lists) else ""
+    return re.search(rf"-include;\S*/{re.escape(posixpath.basename(path))}\b", text) is not None
+
+
 def is_built(tree, path):
     """Whether the CMakeLists.txt of the file's folder, or one above, globs or names it, or another
     one names its whole path or, for a fuzz target, its name."""
@@ -69,6 +76,6 @@ def run(tree):
         if path.endswith(".cpp"):
             if not is_built(tree, path):
                 yield Finding(path, "no CMakeLists.txt builds it")
-        elif path not in included:
+        elif path not in included and not is_put_before(tree, path):
             yield Finding(path, "nothing includes it")
     yield from unread_data(tree)

@@ -220,6 +220,13 @@ class DeadFiles(CheckTest):
     def test_a_tree_in_use_passes(self):
         self.assertEqual(self.findings(check_dead_files), [])
 
+    def test_a_header_that_the_compiler_is_told_to_include_is_in_use(self):
+        self.write("tests/model/before.h")
+        self.write("tests/model/CMakeLists.txt",
+                   "evener_tests(model LINK m)\nevener_fuzz(json LINK m)\n"
+                   'set(o "-include;${CMAKE_CURRENT_SOURCE_DIR}/before.h;-w")')
+        self.assertEqual(self.findings(check_dead_files), [])
+
     def test_a_header_that_nobody_includes_is_found(self):
         self.write("src/model/old.h")
         self.assertEqual(self.findings(check_dead_files), ["src/model/old.h: nothing includes it"])
