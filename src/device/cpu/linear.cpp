@@ -139,7 +139,7 @@ class Pieces {
   size_t total_ = 0;
 };
 
-// Pieces that one thread takes at a time: some 32 KiB of weights, and enough pieces for all.
+// Pieces that one thread takes at a time: some 64 K weights, and enough pieces for all.
 size_t few_rows_grain(const Pieces& pieces, size_t inputs, size_t num_threads) {
   constexpr size_t kWeightsPerGrain = 64 * 1024;
   const size_t wanted = std::max<size_t>(1, kWeightsPerGrain / (16 * std::max<size_t>(1, inputs)));

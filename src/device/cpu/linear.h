@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "base/thread_pool.h"
 #include "device/cpu/isa.h"
