@@ -138,6 +138,33 @@ bool FakeGenerator::was_cancelled(engine::SequenceId id) {
 
 namespace {
 
+class Borrowed : public Generator {
+ public:
+  explicit Borrowed(FakeGenerator& owner) : owner_(owner) {}
+  Result<engine::SequenceId> submit(engine::GenerationRequest request, engine::Sink sink) override {
+    return owner_.submit(std::move(request), std::move(sink));
+  }
+  void cancel(engine::SequenceId id) override { owner_.cancel(id); }
+  const engine::ModelFacts& facts() const override { return owner_.facts(); }
+  engine::Stats stats() const override { return owner_.stats(); }
+  std::vector<TokenId> tokenize(std::string_view text, TokenizeOptions options) const override {
+    return owner_.tokenize(text, options);
+  }
+  std::string token_bytes(TokenId id) const override { return owner_.token_bytes(id); }
+  std::string detokenize(std::span<const TokenId> ids) const override {
+    return owner_.detokenize(ids);
+  }
+
+ private:
+  FakeGenerator& owner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Generator> FakeGenerator::borrowed() { return std::make_unique<Borrowed>(*this); }
+
+namespace {
+
 chat::ChatTemplate parse(std::string source) {
   auto parsed = chat::ChatTemplate::parse(std::move(source), {});
   EXPECT_TRUE(parsed.has_value()) << (parsed ? "" : to_string(parsed.error()));
@@ -161,9 +188,8 @@ chat::ChatTemplate thinking_template() {
                "{% endif %}");
 }
 
-ServicePtr make_service(std::unique_ptr<FakeGenerator> generator,
-                        chat::ChatTemplate chat_template) {
-  return std::make_shared<const Service>(Service{.generator = std::move(generator),
+ServicePtr make_service(FakeGenerator& generator, chat::ChatTemplate chat_template) {
+  return std::make_shared<const Service>(Service{.generator = generator.borrowed(),
                                                  .chat_template = std::move(chat_template),
                                                  .model_id = "fake",
                                                  .created_seconds = 1});

@@ -42,6 +42,9 @@ class FakeGenerator : public Generator {
   void wait_for_cancellation(engine::SequenceId id);
   bool was_cancelled(engine::SequenceId id);
 
+  // What a server may own of it: passes everything on. Must not outlive this.
+  std::unique_ptr<Generator> borrowed();
+
   engine::ModelFacts facts_;
   bool refuses_ = false;  // submit() answers unavailable
 
@@ -64,7 +67,7 @@ chat::ChatTemplate plain_template();
 // The same, and the answer begins inside <think>.
 chat::ChatTemplate thinking_template();
 
-// A service of `generator`, which the caller may go on using.
-ServicePtr make_service(std::unique_ptr<FakeGenerator> generator, chat::ChatTemplate chat_template);
+// A service of a borrowed `generator`.
+ServicePtr make_service(FakeGenerator& generator, chat::ChatTemplate chat_template);
 
 }  // namespace evener::serve

@@ -15,13 +15,25 @@ class RecordingExchange : public Exchange {
   explicit RecordingExchange(HttpRequest request) : request_(std::move(request)) {}
 
   const HttpRequest& request() const override { return request_; }
-  void respond(HttpResponse response) override { response_ = std::move(response); }
+  void respond(HttpResponse response) override {
+    response_ = std::move(response);
+    abort_ = nullptr;
+  }
   void begin_stream(HttpResponse head) override { response_ = std::move(head); }
   void write(std::string bytes) override { stream_ += bytes; }
-  void end_stream(AfterStream after) override { after_ = after; }
+  void end_stream(AfterStream after) override {
+    after_ = after;
+    abort_ = nullptr;
+  }
   void post(Task task) override { task(); }
   void note(std::string text) override { note_ = std::move(text); }
   void on_abort(AbortHandler handler) override { abort_ = std::move(handler); }
+
+  // As the server does it: a handler that answers lets itself go and must not be running then.
+  void abort(AbortReason reason) {
+    AbortHandler handler = std::exchange(abort_, nullptr);
+    handler(reason);
+  }
 
   HttpRequest request_;
   std::optional<HttpResponse> response_;

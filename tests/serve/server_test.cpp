@@ -23,18 +23,21 @@ class ServerTest : public testing::Test {
   }
   void start_ready(ServerOptions options = {}) {
     start(std::move(options));
-    auto owned = std::make_unique<FakeGenerator>();
-    model_ = owned.get();
-    server_->set_generator(std::move(owned), plain_template());
+    model_ = std::make_unique<FakeGenerator>();
+    server_->set_generator(model_->borrowed(), plain_template());
   }
-  Client client() { return Client(server_->port()); }
+
+  // The contract of set_engine: first the server stops, then the engine goes.
+  void TearDown() override {
+    if (server_) server_->stop();
+  }
 
   static constexpr const char* kStream =
       R"({"messages":[{"role":"user","content":"q"}],"stream":true})";
   static constexpr const char* kWhole = R"({"messages":[{"role":"user","content":"q"}]})";
 
   std::unique_ptr<Server> server_;
-  FakeGenerator* model_ = nullptr;
+  std::unique_ptr<FakeGenerator> model_;  // behind server_: goes first, as an engine must
 };
 
 std::string first_line(const std::string& answer) { return answer.substr(0, answer.find("\r\n")); }

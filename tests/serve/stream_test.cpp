@@ -30,10 +30,10 @@ class Answers : public testing::Test {
   }
 
   RouteCall call(const ExchangePtr& exchange, chat::ChatTemplate chat_template) {
-    auto owned = std::make_unique<FakeGenerator>();
-    model_ = owned.get();
-    service_ = make_service(std::move(owned), std::move(chat_template));
-    return {.exchange = exchange, .service = service_, .metrics = metrics_};
+    model_ = std::make_unique<FakeGenerator>();
+    return {.exchange = exchange,
+            .service = make_service(*model_, std::move(chat_template)),
+            .metrics = metrics_};
   }
 
   // What does not change from run to run: ids, times and the constant head are cut out.
@@ -49,8 +49,7 @@ class Answers : public testing::Test {
   }
 
   Metrics metrics_;
-  FakeGenerator* model_ = nullptr;
-  ServicePtr service_;
+  std::unique_ptr<FakeGenerator> model_;
 };
 
 #define CHUNK(rest) "data: {\"id\":\"ID\",\"object\":\"chat.completion.chunk\"," rest "}\n\n"
@@ -184,7 +183,7 @@ TEST_F(Answers, FullQueueIsAnsweredWithRetryAfter) {
 TEST_F(Answers, LeavingClientCancelsEveryChoice) {
   const auto exchange = chat(R"(,"n":3)");
   model_->finish(2);
-  exchange->abort_(AbortReason::client_gone);
+  exchange->abort(AbortReason::client_gone);
   EXPECT_TRUE(model_->was_cancelled(1));
   EXPECT_FALSE(model_->was_cancelled(2));
   EXPECT_TRUE(model_->was_cancelled(3));
@@ -195,7 +194,7 @@ TEST_F(Answers, LeavingClientCancelsEveryChoice) {
 TEST_F(Answers, StoppingServerEndsAStreamWithAnError) {
   const auto exchange = chat(R"(,"stream":true)");
   model_->say(1, "a");
-  exchange->abort_(AbortReason::server_stopping);
+  exchange->abort(AbortReason::server_stopping);
   EXPECT_TRUE(exchange->stream_.ends_with(
       R"(data: {"error":{"message":"the server is stopping; the answer is not complete",)"
       R"("type":"overloaded_error","param":null,"code":"unavailable"}})"
