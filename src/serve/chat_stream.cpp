@@ -47,17 +47,17 @@ void ChatStream::begin() {
   }
 }
 
-void ChatStream::send(size_t choice, Json json, bool last) {
+void ChatStream::send(size_t choice, Json event, bool last) {
   if (Json logprobs = choices_[choice].take_logprobs(); !logprobs.is_null()) {
-    json["choices"][0]["logprobs"] = std::move(logprobs);
+    event["choices"][0]["logprobs"] = std::move(logprobs);
   }
   if (Json ids = choices_[choice].take_token_ids(); !ids.is_null()) {
-    json["choices"][0]["token_ids"] = std::move(ids);
+    event["choices"][0]["token_ids"] = std::move(ids);
   }
   if (head_.fields.timings_per_token || (last && head_.fields.timings)) {
-    json["timings"] = usage_.timings(choice);
+    event["timings"] = usage_.timings(choice);
   }
-  exchange_->write(sse_event(json));
+  exchange_->write(sse_event(event));
 }
 
 void ChatStream::update(size_t choice, const engine::Update& update) {

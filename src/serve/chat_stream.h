@@ -23,7 +23,7 @@ class ChatStream : public AnswerWriter {
 
  private:
   Json chunk(size_t choice, Json delta) const;
-  void send(size_t choice, Json chunk, bool last);
+  void send(size_t choice, Json event, bool last);
 
   ExchangePtr exchange_;
   ChatAnswerHead head_;

@@ -48,7 +48,7 @@ void CompletionAnswer::add_tokens(Choice& choice, const engine::Update& update) 
   choice.text += update.text;
 }
 
-void CompletionAnswer::update(size_t index, const engine::Update& update) {
+void CompletionAnswer::update(size_t choice, const engine::Update& update) {
   engine::Update counted{
       .id = update.id,
       .text = {},
@@ -60,16 +60,16 @@ void CompletionAnswer::update(size_t index, const engine::Update& update) {
       .num_prefilled_tokens = update.num_prefilled_tokens,
       .num_generated_tokens = request_.prompt_only ? 0 : update.num_generated_tokens,
       .timing = update.timing};
-  usage_.count(index, counted);
-  Choice& choice = choices_[index];
-  add_tokens(choice, update);
+  usage_.count(choice, counted);
+  Choice& parts = choices_[choice];
+  add_tokens(parts, update);
   if (update.finish) {
-    choice.finish_reason = request_.prompt_only ? "length" : finish_reason_name(*update.finish);
+    parts.finish_reason = request_.prompt_only ? "length" : finish_reason_name(*update.finish);
   }
   if (!request_.generation.stream) return;
   // The prompt's scores come with its first update: its text must not go before them.
-  const bool waits = request_.echo && request_.num_top_logprobs && choice.logprobs.empty();
-  if (update.finish || (!choice.text.empty() && !waits)) send(index);
+  const bool waits = request_.echo && request_.num_top_logprobs && parts.logprobs.empty();
+  if (update.finish || (!parts.text.empty() && !waits)) send(choice);
 }
 
 Json CompletionAnswer::choice_json(size_t index) {

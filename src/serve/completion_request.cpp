@@ -28,16 +28,16 @@ class PromptReader {
           "prompt", "must be a string, a list of strings, a list of token ids or a list of those");
       return;
     }
-    if (!prompt->is_array()) {
-      add(*prompt, "prompt");
-    } else if (!prompt->empty() && prompt->front().is_number()) {
-      add(*prompt, "prompt");
-    } else {
+    const bool many = prompt->is_array() && (prompt->empty() || !prompt->front().is_number());
+    if (many) {
       read_list(*prompt);
+    } else {
+      add(*prompt, "prompt");
     }
   }
-  std::vector<std::vector<TokenId>> prompts() && { return std::move(prompts_); }
-  std::vector<std::string> texts() && { return std::move(texts_); }
+
+  std::vector<std::vector<TokenId>> take_prompts() { return std::move(prompts_); }
+  std::vector<std::string> take_texts() { return std::move(texts_); }
 
  private:
   void read_list(const Json& list) {
@@ -119,8 +119,8 @@ std::expected<CompletionRequest, ApiError> parse_completion_request(const Json& 
   if (!fields.error()) {
     PromptReader reader(fields, generator);
     reader.read();
-    out.prompts = std::move(reader).prompts();
-    out.prompt_texts = std::move(reader).texts();
+    out.prompts = reader.take_prompts();
+    out.prompt_texts = reader.take_texts();
   }
   if (out.prompts.size() * out.generation.num_choices > kMaxSequences) {
     fields.invalid("n",

@@ -52,6 +52,11 @@ void handle_safely(HttpHandler& handler, const ExchangePtr& exchange) {
   }
 }
 
+// A connection that is broken shows it where it matters, by reading or writing.
+void log_trifle(const boost::system::error_code& error) {
+  log::debug("a connection: {}", error.message());
+}
+
 bool is_reset(int descriptor) {
   pollfd poll_set{.fd = descriptor, .events = 0, .revents = 0};
   return poll(&poll_set, 1, 0) > 0 && (poll_set.revents & (POLLERR | POLLHUP)) != 0;
@@ -77,8 +82,8 @@ Connection::~Connection() { context_.list.remove(this); }
 
 void Connection::start() {
   asio::dispatch(strand_, [self = shared_from_this()] {
-    ErrorCode ignored;
-    self->socket_.set_option(Tcp::no_delay(true), ignored);
+    ErrorCode error;
+    if (self->socket_.set_option(Tcp::no_delay(true), error)) log_trifle(error);
     self->set_deadline(self->context_.options.header_time_max);
     self->read_more();
   });
@@ -155,7 +160,7 @@ bool Connection::accept_head() {
   }
   const bool wants_continue =
       reader_.state() == RequestReader::State::body && reader_.expects_continue();
-  if (wants_continue && received_.empty()) send(std::string(kContinue));
+  if (wants_continue && received_.empty()) send(kContinue);
   return true;
 }
 
@@ -196,7 +201,7 @@ void Connection::probe() {
   if (answer_.stream) {
     write_stream(std::string(kSsePing));
   } else if (!answer_.begun && !answer_.http10) {
-    send(std::string(kContinue));
+    send(kContinue);
   }
   if (phase_ != Phase::answering) return;
   watch_for_reset();
@@ -254,13 +259,13 @@ void Connection::begin_answer(const HttpResponse& response, bool stream) {
                         : BodyLength::known,
        .more = context_.handler.common_headers(request)});
   if (request.method != "HEAD") bytes += response.body;
-  send(std::move(bytes));
+  send(bytes);
   if (stream && phase_ == Phase::answering) start_ping(context_.options.ping_interval);
 }
 
-void Connection::write_stream(std::string bytes) {
+void Connection::write_stream(const std::string& bytes) {
   if (!answer_.stream || answer_.ended || bytes.empty()) return;
-  send(answer_.chunked ? fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes) : std::move(bytes));
+  send(answer_.chunked ? fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes) : bytes);
   if (unsent_.size() + sending_.size() - num_sent_ > context_.options.unsent_bytes_max) {
     lose_client(AbortReason::reader_too_slow);
   }
@@ -299,7 +304,7 @@ void Connection::lose_client(AbortReason reason) {
 
 // ---- writing
 
-void Connection::send(std::string bytes) {
+void Connection::send(std::string_view bytes) {
   if (phase_ == Phase::closed) return;
   last_write_ = Clock::now();
   unsent_ += bytes;
@@ -365,8 +370,8 @@ void Connection::finish_request() {
 void Connection::close_gently() {
   if (client_ended_) return close();
   phase_ = Phase::lingering;
-  ErrorCode ignored;
-  socket_.shutdown(Tcp::socket::shutdown_send, ignored);
+  ErrorCode error;
+  if (socket_.shutdown(Tcp::socket::shutdown_send, error)) log_trifle(error);
   set_deadline(kLingerTime);
   read_more();
 }
@@ -380,8 +385,8 @@ void Connection::close() {
     current_ = nullptr;
   }
   for (auto* timer : {&deadline_, &write_timer_, &ping_timer_, &probe_timer_}) timer->cancel();
-  ErrorCode ignored;
-  socket_.close(ignored);
+  ErrorCode error;
+  if (socket_.close(error)) log_trifle(error);
 }
 
 }  // namespace evener::serve

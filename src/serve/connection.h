@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "serve/http_handler.h"
@@ -80,12 +81,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Answering; called by the current exchange on the strand.
   void begin_answer(const HttpResponse& response, bool stream);
-  void write_stream(std::string bytes);
+  void write_stream(const std::string& bytes);
   void end_answer(bool keep_connection);
   void lose_client(AbortReason reason);
 
   // Writing.
-  void send(std::string bytes);
+  void send(std::string_view bytes);
   void write_some();
   void on_written(const ErrorCode& error, size_t num_bytes);
   void finish_if_sent();

@@ -39,9 +39,9 @@ void ConnectionExchange::begin_stream(HttpResponse head) {
 }
 
 void ConnectionExchange::write(std::string bytes) {
-  on_strand([bytes = std::move(bytes)](ConnectionExchange& self) mutable {
+  on_strand([bytes = std::move(bytes)](ConnectionExchange& self) {
     const auto connection = self.connection_;
-    connection->write_stream(std::move(bytes));
+    connection->write_stream(bytes);
   });
 }
 

@@ -14,7 +14,7 @@ const char* phase_name(engine::LoadState::Phase phase) {
   return kNames[static_cast<size_t>(phase)];
 }
 
-HttpResponse unavailable(const std::string& message, Json details) {
+HttpResponse unavailable(const std::string& message, const Json& details) {
   Json body = {{"status", "unavailable"},
                {"error", {{"code", 503}, {"message", message}, {"type", "unavailable_error"}}}};
   body.update(details);

@@ -69,11 +69,10 @@ class HttpServer::Impl {
     const auto found = resolver.resolve(options_.host, std::to_string(options_.port), error);
     if (error) return error;
     const Tcp::endpoint endpoint = found.begin()->endpoint();
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(Tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(Tcp::acceptor::max_listen_connections, error);
-    if (error) return error;
+    if (acceptor_.open(endpoint.protocol(), error)) return error;
+    if (acceptor_.set_option(Tcp::acceptor::reuse_address(true), error)) return error;
+    if (acceptor_.bind(endpoint, error)) return error;
+    if (acceptor_.listen(Tcp::acceptor::max_listen_connections, error)) return error;
     port_ = acceptor_.local_endpoint(error).port();
     if (!endpoint.address().is_loopback() && options_.api_keys.empty()) {
       log::warning("{} can be reached from other machines and asks for no key: set --api-key",
@@ -92,8 +91,8 @@ class HttpServer::Impl {
     if (threads_.empty()) return;
     asio::post(acceptor_.get_executor(), [this] {
       stopping_ = true;
-      ErrorCode ignored;
-      acceptor_.close(ignored);
+      ErrorCode error;
+      if (acceptor_.close(error)) log::debug("closing the listener: {}", error.message());
       retry_.cancel();
     });
     connections_.for_each([](Connection& connection) { connection.close_when_idle(); });

@@ -39,7 +39,7 @@ std::unique_ptr<AnswerWriter> make_writer(const ExchangePtr& exchange, ChatAnswe
   return std::make_unique<ChatWhole>(exchange, std::move(head));
 }
 
-void generate(RouteCall call, ChatRequest request, const std::string& prompt_text) {
+void generate(const RouteCall& call, ChatRequest request, const std::string& prompt_text) {
   const std::vector<TokenId> prompt =
       call.service->generator->tokenize(prompt_text, {.add_bos = true, .parse_special = true});
   if (prompt.empty()) return call.fail(invalid_value("messages", "messages make an empty prompt"));
@@ -58,16 +58,17 @@ void generate(RouteCall call, ChatRequest request, const std::string& prompt_tex
       .parser = parser_options(call.service->chat_template.capabilities(), prompt_text),
       .prompt = {}};
   if (head.fields.return_token_ids) head.prompt = prompt;
+  auto writer = make_writer(call.exchange, std::move(head));
   GenerationJob::start({.exchange = call.exchange,
                         .service = call.service,
                         .metrics = call.metrics,
                         .requests = std::move(sequences),
-                        .writer = make_writer(call.exchange, std::move(head))});
+                        .writer = std::move(writer)});
 }
 
 }  // namespace
 
-void answer_chat(RouteCall call) {
+void answer_chat(const RouteCall& call) {
   const auto body = parse_object(call.exchange->request().body);
   if (!body) return call.fail(body.error());
   auto request = parse_chat_request(*body, call.service->chat_template,
@@ -76,7 +77,7 @@ void answer_chat(RouteCall call) {
   const auto prompt = render_prompt(request->conversation, request->continue_final_message,
                                     call.service->chat_template);
   if (!prompt) return call.fail(prompt.error());
-  generate(std::move(call), *std::move(request), *prompt);
+  generate(call, *std::move(request), *prompt);
 }
 
 }  // namespace evener::serve

@@ -5,6 +5,6 @@
 namespace evener::serve {
 
 // POST /v1/chat/completions.
-void answer_chat(RouteCall call);
+void answer_chat(const RouteCall& call);
 
 }  // namespace evener::serve

@@ -27,7 +27,7 @@ std::vector<engine::GenerationRequest> sequences_of(const CompletionRequest& req
 
 }  // namespace
 
-void answer_completions(RouteCall call) {
+void answer_completions(const RouteCall& call) {
   const auto body = parse_object(call.exchange->request().body);
   if (!body) return call.fail(body.error());
   auto request = parse_completion_request(*body, *call.service->generator);

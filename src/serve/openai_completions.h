@@ -5,6 +5,6 @@
 namespace evener::serve {
 
 // POST /v1/completions.
-void answer_completions(RouteCall call);
+void answer_completions(const RouteCall& call);
 
 }  // namespace evener::serve

@@ -24,7 +24,7 @@ struct Route {
   std::string_view path;  // normalised; one ending in / is a prefix
   HttpResponse (*state)(const ServerState::View&, const Metrics&);  // needs no model
   HttpResponse (*facts)(const Service&, const HttpRequest&);  // says something about the model
-  void (*run)(RouteCall);                                     // uses the model
+  void (*run)(const RouteCall&);                              // uses the model
 };
 
 namespace {

@@ -76,7 +76,7 @@ std::optional<std::vector<TokenId>> read_tokens(Fields& fields, size_t vocab_siz
 
 }  // namespace
 
-void answer_tokenize(RouteCall call) {
+void answer_tokenize(const RouteCall& call) {
   const auto body = parse_object(call.exchange->request().body);
   if (!body) return call.fail(body.error());
   Fields fields(*body);
@@ -100,7 +100,7 @@ void answer_tokenize(RouteCall call) {
   respond(call, out);
 }
 
-void answer_detokenize(RouteCall call) {
+void answer_detokenize(const RouteCall& call) {
   const auto body = parse_object(call.exchange->request().body);
   if (!body) return call.fail(body.error());
   Fields fields(*body);
@@ -111,7 +111,7 @@ void answer_detokenize(RouteCall call) {
   respond(call, {{"content", text}, {"prompt", text}});
 }
 
-void answer_apply_template(RouteCall call) {
+void answer_apply_template(const RouteCall& call) {
   const auto body = parse_object(call.exchange->request().body);
   if (!body) return call.fail(body.error());
   Fields fields(*body);
