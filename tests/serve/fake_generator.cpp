@@ -67,11 +67,11 @@ std::string FakeGenerator::detokenize(std::span<const TokenId> ids) const {
 }
 
 void FakeGenerator::say(engine::SequenceId id, std::string text) {
-  std::string tokens = text;
-  say(id, std::move(text), std::move(tokens));
+  const std::string tokens = text;
+  say(id, std::move(text), tokens);
 }
 
-void FakeGenerator::say(engine::SequenceId id, std::string text, std::string tokens) {
+void FakeGenerator::say(engine::SequenceId id, std::string text, const std::string& tokens) {
   engine::Update update;
   update.text = std::move(text);
   for (const char byte : tokens) update.tokens.push_back(output_of(byte));
@@ -189,7 +189,8 @@ chat::ChatTemplate thinking_template() {
 }
 
 ServicePtr make_service(FakeGenerator& generator, chat::ChatTemplate chat_template) {
-  return std::make_shared<const Service>(Service{.generator = generator.borrowed(),
+  auto borrowed = generator.borrowed();
+  return std::make_shared<const Service>(Service{.generator = std::move(borrowed),
                                                  .chat_template = std::move(chat_template),
                                                  .model_id = "fake",
                                                  .created_seconds = 1});

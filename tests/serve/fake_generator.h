@@ -31,7 +31,7 @@ class FakeGenerator : public Generator {
 
   // One step's text; a token for each byte of `tokens` (default: of the text).
   void say(engine::SequenceId id, std::string text);
-  void say(engine::SequenceId id, std::string text, std::string tokens);
+  void say(engine::SequenceId id, std::string text, const std::string& tokens);
   void read_prompt(engine::SequenceId id, std::vector<engine::TokenOutput> prompt_tokens);
   void finish(engine::SequenceId id, engine::FinishReason reason = engine::FinishReason::stop);
   void fail(engine::SequenceId id, Error error);

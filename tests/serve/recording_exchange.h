@@ -43,7 +43,7 @@ class RecordingExchange : public Exchange {
   AbortHandler abort_;
 };
 
-inline std::shared_ptr<RecordingExchange> recorded_post(std::string path, std::string body) {
+inline std::shared_ptr<RecordingExchange> recorded_post(const std::string& path, std::string body) {
   return std::make_shared<RecordingExchange>(HttpRequest{.id = "req_test",
                                                          .method = "POST",
                                                          .target = path,

@@ -80,7 +80,7 @@ TEST(RequestReader, RefusesWhatIsTooLargeOrNoHttp) {
 
 TEST(RequestReader, MakesAnIdWhenTheClientsCouldDisturbALog) {
   RequestReader reader({});
-  (void)rest_after_request(reader, "GET / HTTP/1.1\r\nX-Request-Id: a b\r\n\r\n", 4096);
+  EXPECT_TRUE(rest_after_request(reader, "GET / HTTP/1.1\r\nX-Request-Id: a b\r\n\r\n", 4096));
   EXPECT_TRUE(reader.head().id.starts_with("req_"));
 }
 

@@ -223,7 +223,9 @@ TEST_F(ServerTest, RefusesHugeHeadersDeepJsonAndBadText) {
             R"("invalid_request_error","param":null,"code":"invalid_value"}})");
   c.post("/v1/chat/completions", "{\"messages\":\"\xff\"}");
   EXPECT_NE(c.read_answer().find("the body is not valid UTF-8"), std::string::npos);
-  c.post("/v1/completions", R"({"prompt":")" + std::string(10'000'000, 'x') + R"("})");
+  std::string text;
+  text.resize(10'000'000, 'x');
+  c.post("/v1/completions", R"({"prompt":")" + text + R"("})");
   EXPECT_NE(c.read_answer().find("your request has 10000000 input tokens"), std::string::npos);
 
   c.send("POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{\"conten\r\n");
