@@ -4,6 +4,7 @@
 # EVENER_TEMPLATE_TOOL names the program to test (default: the release build's).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/peer/install.sh
 source "$here/install.sh"
 tool=${EVENER_TEMPLATE_TOOL:-$here/../../build/release/tests/peer/template_tool}
 names=(qwen3 llama3 llama3_1 gemma3 deepseek_v3 gptoss llama2)

@@ -3,6 +3,7 @@
 # names the program to test (default: the release build's).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/peer/install.sh
 source "$here/install.sh"
 evener=${EVENER:-$here/../../build/release/evener}
 

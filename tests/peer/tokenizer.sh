@@ -3,6 +3,7 @@
 # vocabularies. EVENER_TOKENIZER_TOOL names the program to test (default: the release build's).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/peer/install.sh
 source "$here/install.sh"
 tool=${EVENER_TOKENIZER_TOOL:-$here/../../build/release/tests/peer/tokenizer_tool}
 names=(qwen3 llama3 llama3_1 deepseek_v3 gptoss llama2 gemma3)

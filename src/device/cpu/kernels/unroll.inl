@@ -10,6 +10,15 @@ struct Constant {
 template <size_t... n>
 struct Sequence {};
 
+// MakeSequence<4>::Type is Sequence<0, 1, 2, 3>. The library's own would be a C++ header.
+template <size_t count, size_t... n>
+struct MakeSequence : MakeSequence<count - 1, count - 1, n...> {};
+
+template <size_t... n>
+struct MakeSequence<0, n...> {
+  using Type = Sequence<n...>;
+};
+
 template <class Body, size_t... n>
 EVENER_INLINE inline void unroll_over(Sequence<n...>, Body body) {
   (body(Constant<n>()), ...);
@@ -18,5 +27,5 @@ EVENER_INLINE inline void unroll_over(Sequence<n...>, Body body) {
 // body(Constant<0>()), body(Constant<1>()), ... Bodies are lambdas marked EVENER_INLINE.
 template <size_t count, class Body>
 EVENER_INLINE inline void unroll(Body body) {
-  unroll_over(Sequence<__integer_pack(count)...>(), body);
+  unroll_over(typename MakeSequence<count>::Type(), body);
 }
