@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -224,20 +225,30 @@ TEST(EngineCancel, ARunningSequenceEndsAndFreesWhatItHeld) {
   EXPECT_EQ(engine->stats().cancelled, 1U);
 }
 
+// The loop is held in its first step, so that both are cancelled while neither can get further.
 TEST(EngineCancel, ASequenceThatWaitsOrReadsItsPromptEndsToo) {
   EngineOptions options = small_options();
   options.max_sequences = 1;
   options.prefill_chunk = 1;
   const auto engine = start(options);
-  Listener reader;
+  std::latch reading_began(1);
+  std::latch cancelled(1);
+  Listener reader([&](const Update& update) {
+    if (update.num_prefilled_tokens != 1 || update.finish) return;
+    reading_began.count_down();
+    cancelled.wait();
+  });
   Listener waiter;
   const auto reading = engine->submit(greedy(long_prompt(200), 5), reader.sink());
   const auto waiting = engine->submit(greedy(kPrompt, 5), waiter.sink());
+  reading_began.wait();
   engine->cancel(*waiting);
+  engine->cancel(*reading);
+  cancelled.count_down();
   EXPECT_EQ(waiter.wait().finish, FinishReason::cancelled);
   EXPECT_TRUE(waiter.wait().tokens.empty());
-  engine->cancel(*reading);
   EXPECT_EQ(reader.wait().finish, FinishReason::cancelled);
+  EXPECT_EQ(reader.wait().last.num_prefilled_tokens, 1U);
   expect_all_free(engine->stats());
 }
 
