@@ -8,9 +8,9 @@ target_compile_options(evener_options INTERFACE
 if(EVENER_SANITIZE)
   target_compile_options(evener_options INTERFACE -fsanitize=${EVENER_SANITIZE} -fno-sanitize-recover=all -g1)
   target_link_options(evener_options INTERFACE -fsanitize=${EVENER_SANITIZE})
-  # Instrumented code makes gcc see uninitialised values in the standard library; the release build is
-  # the one whose warnings are errors.
-  target_compile_options(evener_options INTERFACE -Wno-error -Wno-maybe-uninitialized)
+  # Instrumented code makes compilers see uninitialised values in the standard library; the release
+  # build is the one whose warnings are errors.
+  target_compile_options(evener_options INTERFACE -Wno-error)
 endif()
 if(EVENER_FUZZ)
   target_compile_options(evener_options INTERFACE -fsanitize=fuzzer-no-link)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 
 namespace evener::cli {
 namespace {
@@ -55,7 +56,8 @@ int run(int argc, char** argv) {
   for (size_t i = 0; i < kNumCommands; ++i) {
     const Command* command = kCommands[i];
     CLI::App* sub = app.add_subcommand(command->name, command->summary);
-    command->add_options(*sub);
+    CommandLine line(*sub);
+    command->add_options(line);
     sub->callback([&chosen, command] { chosen = command; });
   }
   try {

@@ -21,12 +21,11 @@ struct Options {
 };
 Options options;
 
-void add_options(CLI::App& app) {
-  app.add_option("-n", options.session.max_tokens, "most tokens of an answer; 0: no limit")
-      ->capture_default_str();
-  app.add_option("--system", options.session.system, "system prompt");
-  add_sampling_options(app, options.session.sampling);
-  add_engine_options(app, options.engine, ModelArgument::positional);
+void add_options(CommandLine& line) {
+  line.add("-n", options.session.max_tokens, "most tokens of an answer; 0: no limit");
+  line.add("--system", options.session.system, "system prompt");
+  add_sampling_options(line, options.session.sampling);
+  add_engine_options(line, options.engine, ModelArgument::positional);
 }
 
 // A line, and those that follow as long as each ends in a backslash.

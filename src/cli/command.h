@@ -1,8 +1,7 @@
 #pragma once
 
-#include <CLI/App.hpp>
-
 #include "base/error.h"
+#include "cli/command_line.h"
 
 namespace evener::cli {
 
@@ -10,7 +9,7 @@ namespace evener::cli {
 struct Command {
   const char* name;
   const char* summary;
-  void (*add_options)(CLI::App& app);
+  void (*add_options)(CommandLine& line);
   Result<int> (*run)();  // the exit status
 };
 

@@ -1,6 +1,5 @@
 #include "cli/engine_options.h"
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -17,30 +16,21 @@ std::string text_of(const tokenizer::Tokenizer& tokenizer, std::optional<tokeniz
 
 }  // namespace
 
-void add_engine_options(CLI::App& app, engine::EngineOptions& options, ModelArgument model) {
-  app.add_option(model == ModelArgument::positional ? "MODEL" : "-m,--model", options.model,
-                 "GGUF file (of a split one: any part); without it the small bundled model");
-  app.add_option("--device", options.device, "cpu:N computes on the cores of NUMA node N")
-      ->capture_default_str();
-  app.add_option("--threads", options.num_threads, "threads that compute; 0: one per physical core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
-  app.add_option("--ctx", options.context_length,
-                 "tokens a conversation may have; 0: as many as model and memory allow")
-      ->capture_default_str();
-  app.add_option("--parallel", options.max_sequences, "answers generated at the same time")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  app.add_option("--chunk", options.prefill_chunk, "prompt tokens read in one step")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--kv", options.kv_type, "type of the key and value cache")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"f16", "f32"}));
-  app.add_option("--memory", options.memory_bytes_max,
-                 "most memory to use, as 12G; 0: what the machine has free")
-      ->capture_default_str()
-      ->transform(CLI::AsSizeValue(false));
+void add_engine_options(CommandLine& line, engine::EngineOptions& options, ModelArgument model) {
+  line.add(model == ModelArgument::positional ? "MODEL" : "-m,--model", options.model,
+           "GGUF file (of a split one: any part); without it the small bundled model");
+  line.add("--device", options.device, "cpu:N computes on the cores of NUMA node N");
+  line.add("--threads", options.num_threads, "threads that compute; 0: one per physical core")
+      .between(0, 1024);
+  line.add("--ctx", options.context_length,
+           "tokens a conversation may have; 0: as many as model and memory allow");
+  line.add("--parallel", options.max_sequences, "answers generated at the same time")
+      .between(1, 256);
+  line.add("--chunk", options.prefill_chunk, "prompt tokens read in one step").between(1, 4096);
+  line.add("--kv", options.kv_type, "type of the key and value cache").one_of({"f16", "f32"});
+  line.add("--memory", options.memory_bytes_max,
+           "most memory to use, as 12G; 0: what the machine has free")
+      .in_bytes();
 }
 
 const char* phase_name(engine::LoadState::Phase phase) {

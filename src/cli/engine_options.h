@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 
 #include "base/error.h"
 #include "chat/chat_template.h"
+#include "cli/command_line.h"
 #include "engine/engine.h"
 
 namespace evener::cli {
@@ -12,7 +12,7 @@ namespace evener::cli {
 // MODEL (or -m), --device, --threads, --ctx, --kv, --parallel, --memory: what every command that
 // generates has. `positional` puts MODEL behind the command, else it is -m.
 enum class ModelArgument { positional, option };
-void add_engine_options(CLI::App& app, engine::EngineOptions& options, ModelArgument model);
+void add_engine_options(CommandLine& line, engine::EngineOptions& options, ModelArgument model);
 
 // Loads a model with a progress bar on stderr. Errors: as Engine::create; cancelled on Ctrl-C.
 Result<std::unique_ptr<engine::Engine>> load_engine(const engine::EngineOptions& options);

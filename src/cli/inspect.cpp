@@ -2,7 +2,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -22,10 +21,10 @@ struct Options {
 };
 Options options;
 
-void add_options(CLI::App& app) {
-  app.add_option("MODEL", options.model, "GGUF file; of a split one, any part")->required();
-  CLI::Option* tensors = app.add_flag("--tensors", options.tensors, "list every tensor");
-  app.add_flag("--json", options.json, "all metadata and tensors as JSON")->excludes(tensors);
+void add_options(CommandLine& line) {
+  line.add("MODEL", options.model, "GGUF file; of a split one, any part").required();
+  const Option tensors = line.add("--tensors", options.tensors, "list every tensor");
+  line.add("--json", options.json, "all metadata and tensors as JSON").excludes(tensors);
 }
 
 // Characters that fit a line; 0 when nobody looks: what is piped is not cut.

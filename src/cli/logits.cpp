@@ -31,22 +31,17 @@ struct Options {
 };
 Options options;
 
-void add_options(CLI::App& app) {
-  app.add_option("MODEL", options.model, "GGUF file")->required();
-  app.add_option("--tokens", options.tokens,
-                 "token ids: 1,2,3 or @FILE with ids between commas or blanks")
-      ->required();
-  app.add_option("--out", options.out,
-                 "file to write: float32 [tokens, vocabulary] in NumPy's format")
-      ->required();
-  app.add_option("--chunk", options.chunk,
-                 "tokens computed together; the result does not depend on it")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
-  app.add_option("--kv", options.kv, "type of the key and value cache")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"f16", "f32"}));
-  add_device_options(app, options.device);
+void add_options(CommandLine& line) {
+  line.add("MODEL", options.model, "GGUF file").required();
+  line.add("--tokens", options.tokens,
+           "token ids: 1,2,3 or @FILE with ids between commas or blanks")
+      .required();
+  line.add("--out", options.out, "file to write: float32 [tokens, vocabulary] in NumPy's format")
+      .required();
+  line.add("--chunk", options.chunk, "tokens computed together; the result does not depend on it")
+      .between(1, 4096);
+  line.add("--kv", options.kv, "type of the key and value cache").one_of({"f16", "f32"});
+  add_device_options(line, options.device);
 }
 
 Error bad_tokens(std::string why) {

@@ -1,17 +1,13 @@
 #include "cli/open_device.h"
 
-#include <CLI/CLI.hpp>
-
 #include "device/create_device.h"
 
 namespace evener::cli {
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device, "cpu:N computes on the cores of NUMA node N")
-      ->capture_default_str();
-  app.add_option("--threads", options.num_threads, "threads that compute; 0: one per physical core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+void add_device_options(CommandLine& line, DeviceOptions& options) {
+  line.add("--device", options.device, "cpu:N computes on the cores of NUMA node N");
+  line.add("--threads", options.num_threads, "threads that compute; 0: one per physical core")
+      .between(0, 1024);
 }
 
 Result<std::unique_ptr<device::Device>> open_device(const DeviceOptions& options) {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "cli/command_line.h"
 #include "device/device.h"
 
 namespace evener::cli {
@@ -16,7 +16,7 @@ struct DeviceOptions {
   size_t num_threads = 0;  // 0: one per physical core
 };
 
-void add_device_options(CLI::App& app, DeviceOptions& options);
+void add_device_options(CommandLine& line, DeviceOptions& options);
 
 Result<std::unique_ptr<device::Device>> open_device(const DeviceOptions& options);
 

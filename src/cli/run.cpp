@@ -1,7 +1,6 @@
 // evener run: one answer on stdout, nothing else.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -25,15 +24,14 @@ struct Options {
 };
 Options options;
 
-void add_options(CLI::App& app) {
-  app.add_option("PROMPT", options.prompt, "what to say to the model")->required();
-  app.add_option("-n", options.max_tokens,
-                 "most tokens to generate; 0: until the model ends or the context is full")
-      ->capture_default_str();
-  app.add_option("--system", options.system, "system prompt");
-  app.add_flag("--raw", options.raw, "continue PROMPT as plain text, without the chat template");
-  add_sampling_options(app, options.sampling);
-  add_engine_options(app, options.engine, ModelArgument::option);
+void add_options(CommandLine& line) {
+  line.add("PROMPT", options.prompt, "what to say to the model").required();
+  line.add("-n", options.max_tokens,
+           "most tokens to generate; 0: until the model ends or the context is full");
+  line.add("--system", options.system, "system prompt");
+  line.add("--raw", options.raw, "continue PROMPT as plain text, without the chat template");
+  add_sampling_options(line, options.sampling);
+  add_engine_options(line, options.engine, ModelArgument::option);
 }
 
 Result<std::string> prompt_text(const engine::Engine& engine) {

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <CLI/App.hpp>
-
+#include "cli/command_line.h"
 #include "sample/params.h"
 
 namespace evener::cli {
 
 // --temp, --top-k, --top-p, --min-p, --typical, --repeat-penalty, --seed.
-void add_sampling_options(CLI::App& app, sample::Params& params);
+void add_sampling_options(CommandLine& line, sample::Params& params);
 
 }  // namespace evener::cli

@@ -1,7 +1,6 @@
 // evener serve: listens at once, loads, serves until a signal, drains.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -26,20 +25,18 @@ struct Options {
 };
 Options options;
 
-void add_options(CLI::App& app) {
-  add_engine_options(app, options.engine, ModelArgument::positional);
-  app.add_option("--host", options.server.host, "address to listen on")->capture_default_str();
-  app.add_option("--port", options.server.port, "port to listen on; 0: any free one")
-      ->capture_default_str();
-  app.add_option("--api-key", options.server.api_keys,
-                 "key that clients must send; may be given several times")
-      ->envname("EVENER_API_KEY");
-  app.add_option("--api-key-file", options.api_key_file, "file with one key a line");
-  app.add_option("--alias", options.server.model_alias,
-                 "name of the model towards clients; default: the file's name");
-  app.add_option("--drain", options.drain_seconds,
-                 "seconds that running answers get when the server is told to stop")
-      ->capture_default_str();
+void add_options(CommandLine& line) {
+  add_engine_options(line, options.engine, ModelArgument::positional);
+  line.add("--host", options.server.host, "address to listen on");
+  line.add("--port", options.server.port, "port to listen on; 0: any free one");
+  line.add("--api-key", options.server.api_keys,
+           "key that clients must send; may be given several times")
+      .from_environment("EVENER_API_KEY");
+  line.add("--api-key-file", options.api_key_file, "file with one key a line");
+  line.add("--alias", options.server.model_alias,
+           "name of the model towards clients; default: the file's name");
+  line.add("--drain", options.drain_seconds,
+           "seconds that running answers get when the server is told to stop");
 }
 
 // The first signal asks to stop; wait() returns then.

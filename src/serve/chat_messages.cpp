@@ -14,8 +14,6 @@ namespace {
 constexpr size_t kMaxMessages = 10'000;
 constexpr size_t kMaxParts = 1'000;
 constexpr size_t kMaxCalls = 128;
-constexpr size_t kTextBytes = size_t{64} << 20;
-constexpr size_t kNameBytes = 256;
 
 struct Place {
   std::string path;  // "messages[2]"

@@ -10,7 +10,6 @@ namespace evener::serve {
 namespace {
 
 constexpr size_t kMaxTools = 1024;
-constexpr size_t kNameBytes = 256;
 
 void read_tools(Fields& fields, const chat::ChatTemplate& chat_template, Json& out) {
   const Json* tools = fields.array("tools", kMaxTools);

@@ -1,6 +1,5 @@
 #include "serve/completion_answer.h"
 
-#include <chrono>
 #include <utility>
 
 #include "base/utf8.h"
@@ -8,6 +7,7 @@
 #include "serve/chat_answer.h"
 #include "serve/random.h"
 #include "serve/sse.h"
+#include "serve/unix_seconds.h"
 
 namespace evener::serve {
 
@@ -17,9 +17,7 @@ CompletionAnswer::CompletionAnswer(ExchangePtr exchange, std::string model_id,
       model_id_(std::move(model_id)),
       request_(std::move(request)),
       id_(random_id("cmpl-")),
-      created_seconds_(std::chrono::duration_cast<std::chrono::seconds>(
-                           std::chrono::system_clock::now().time_since_epoch())
-                           .count()),
+      created_seconds_(unix_seconds()),
       choices_(request_.prompts.size() * request_.generation.num_choices),
       usage_(choices_.size(), request_.generation.num_choices) {
   request_.prompts.clear();

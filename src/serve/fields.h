@@ -12,6 +12,10 @@
 
 namespace evener::serve {
 
+// What one name (a type, a role, a function's) and one text of a request may have.
+inline constexpr size_t kNameBytes = 256;
+inline constexpr size_t kTextBytes = size_t{64} << 20;
+
 struct IntegerRange {
   int64_t min = INT64_MIN;
   int64_t max = INT64_MAX;

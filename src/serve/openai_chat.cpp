@@ -1,6 +1,5 @@
 #include "serve/openai_chat.h"
 
-#include <chrono>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -11,14 +10,10 @@
 #include "serve/generation_job.h"
 #include "serve/json.h"
 #include "serve/random.h"
+#include "serve/unix_seconds.h"
 
 namespace evener::serve {
 namespace {
-
-int64_t now_seconds() {
-  using namespace std::chrono;
-  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
-}
 
 bool ends_with_opened_think(std::string_view prompt) {
   const size_t end = prompt.find_last_not_of(" \t\r\n");
@@ -52,7 +47,7 @@ void generate(const RouteCall& call, ChatRequest request, const std::string& pro
   ChatAnswerHead head{
       .id = random_id("chatcmpl-"),
       .model = call.service->model_id,
-      .created_seconds = now_seconds(),
+      .created_seconds = unix_seconds(),
       .fields = std::move(request.generation),
       .logprobs = request.num_top_logprobs.has_value(),
       .parser = parser_options(call.service->chat_template.capabilities(), prompt_text),

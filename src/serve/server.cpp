@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "base/log.h"
@@ -12,17 +11,9 @@
 #include "serve/router.h"
 #include "serve/server_state.h"
 #include "serve/static_files.h"
+#include "serve/unix_seconds.h"
 
 namespace evener::serve {
-namespace {
-
-int64_t now_seconds() {
-  using namespace std::chrono;
-  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 class Server::Impl {
  public:
   explicit Impl(ServerOptions server_options)
@@ -68,7 +59,7 @@ void Server::set_generator(std::unique_ptr<Generator> generator, chat::ChatTempl
       std::make_shared<const Service>(Service{.generator = std::move(generator),
                                               .chat_template = std::move(chat_template),
                                               .model_id = std::move(id),
-                                              .created_seconds = now_seconds()}));
+                                              .created_seconds = unix_seconds()}));
 }
 
 void Server::set_failed(Error error) {

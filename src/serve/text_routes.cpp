@@ -15,7 +15,6 @@
 namespace evener::serve {
 namespace {
 
-constexpr size_t kTextBytes = size_t{64} << 20;
 constexpr size_t kMaxTokens = 1'000'000;
 
 void respond(const RouteCall& call, const Json& json) {

@@ -9,8 +9,6 @@
 namespace evener::tokenizer {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
 void append_byte_level(std::string& out, std::string_view spelling) {
   for (size_t offset = 0; offset < spelling.size();) {
     const utf8::Decoded decoded = utf8::decode(spelling, offset);

@@ -11,8 +11,6 @@
 namespace evener::tokenizer {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
 // A longer word is merged in parts: bounds the chain's memory.
 constexpr size_t kPartBytesMax = size_t{64} << 20;
 

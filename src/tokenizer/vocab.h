@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tokenizer/token_id.h"
 
 namespace evener::tokenizer {
+
+// How SentencePiece vocabularies spell a space: U+2581.
+inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 // What a token stands for.
 enum class TokenKind : uint8_t {

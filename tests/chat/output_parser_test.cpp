@@ -31,13 +31,13 @@ Sorted sorted(const std::string& text, bool starts_in_reasoning, size_t piece_by
   return result;
 }
 
-struct Case {
+struct ParserCase {
   const char* text;
   bool starts_in_reasoning;
   Sorted expected;
 };
 
-const Case kCases[] = {
+const ParserCase kCases[] = {
     {"plain", false, {"", "plain"}},
     {"", false, {"", ""}},
     {"<think>why</think>because", false, {"why", "because"}},
@@ -65,7 +65,7 @@ const Case kCases[] = {
 
 // However an answer is cut into pieces, it is sorted the same.
 TEST(ThinkParser, SortsReasoningFromContentInPiecesOfAnySize) {
-  for (const Case& c : kCases) {
+  for (const ParserCase& c : kCases) {
     for (const size_t piece_bytes : {1u, 2u, 3u, 5u, 7u, 100u}) {
       EXPECT_EQ(sorted(c.text, c.starts_in_reasoning, piece_bytes), c.expected)
           << c.text << " in pieces of " << piece_bytes << ": '"

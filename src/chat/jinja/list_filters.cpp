@@ -242,7 +242,7 @@ Result<Value> attr(Context& context, const Value& input, const Arguments& argume
   return get_item(context, input, given[0]);
 }
 
-constexpr Filter kFilters[] = {
+constexpr Filter kListFilters[] = {
     {"length", length_of},  {"count", length_of},   {"first", first},   {"last", last},
     {"list", list},         {"reverse", reverse},   {"join", join},     {"items", items},
     {"sort", sort},         {"dictsort", dictsort}, {"unique", unique}, {"min", extreme<false>},
@@ -252,6 +252,6 @@ constexpr Filter kFilters[] = {
 
 }  // namespace
 
-std::span<const Filter> list_filters() { return kFilters; }
+std::span<const Filter> list_filters() { return kListFilters; }
 
 }  // namespace evener::chat::jinja

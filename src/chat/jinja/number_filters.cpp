@@ -14,7 +14,7 @@
 namespace evener::chat::jinja {
 namespace {
 
-constexpr int64_t kPrecisionMax = 300;
+constexpr int64_t kRoundPrecisionMax = 300;
 
 std::optional<double> parse_real(std::string_view text) {
   text = strip(text);
@@ -98,7 +98,8 @@ Result<Value> round(Context&, const Value& input, const Arguments& arguments) {
     if (input.is_undefined()) return undefined_error(input);
     return refuse(fmt::format("a value of type {} cannot be rounded", input.type()));
   }
-  if (std::abs(precision) > kPrecisionMax) return too_much("the precision of round() is too large");
+  if (std::abs(precision) > kRoundPrecisionMax)
+    return too_much("the precision of round() is too large");
   if (method == "common") {
     if (as_integer(input) && precision >= 0) return plus(input);
     const double rounded = round_to_even(*number, static_cast<int>(precision));
@@ -113,7 +114,7 @@ Result<Value> round(Context&, const Value& input, const Arguments& arguments) {
   return Value::real((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale);
 }
 
-constexpr Filter kFilters[] = {
+constexpr Filter kNumberFilters[] = {
     {"int", to_int},
     {"float", to_float},
     {"abs", absolute},
@@ -122,6 +123,6 @@ constexpr Filter kFilters[] = {
 
 }  // namespace
 
-std::span<const Filter> number_filters() { return kFilters; }
+std::span<const Filter> number_filters() { return kNumberFilters; }
 
 }  // namespace evener::chat::jinja

@@ -16,7 +16,7 @@ namespace {
 
 using Math = ast::Arithmetic::Operator;
 
-constexpr const char* kSymbols[] = {"+", "-", "*", "/", "//", "%", "**"};
+constexpr const char* kOperatorSymbols[] = {"+", "-", "*", "/", "//", "%", "**"};
 
 Error overflow() { return refuse("a number leaves the range of 64-bit integers"); }
 Error division_by_zero() { return refuse("division by zero"); }
@@ -129,8 +129,8 @@ Result<Value> join_lists(Context& context, const List& a, const List& b) {
 }
 
 Error no_operator(Math op, const Value& a, const Value& b) {
-  return refuse(fmt::format("{} does not work between {} and {}", kSymbols[static_cast<size_t>(op)],
-                            a.type(), b.type()));
+  return refuse(fmt::format("{} does not work between {} and {}",
+                            kOperatorSymbols[static_cast<size_t>(op)], a.type(), b.type()));
 }
 
 }  // namespace

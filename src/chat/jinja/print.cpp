@@ -14,8 +14,6 @@
 namespace evener::chat::jinja {
 namespace {
 
-constexpr size_t kPieceBytes = 4096;
-
 void append_escaped(std::string& out, char c, char quote) {
   const auto byte = static_cast<unsigned char>(c);
   if (c == quote || c == '\\')
@@ -34,14 +32,13 @@ void append_escaped(std::string& out, char c, char quote) {
 
 // Python's choice: double quotes only for a text with single and without double ones. Printing
 // characters stay as they are.
-// Escapes grow a text, so it goes out in pieces that the sink can refuse.
 Status append_quoted(TextSink& sink, std::string_view text) {
   const bool use_double = text.find('\'') != text.npos && text.find('"') == text.npos;
   const char quote = use_double ? '"' : '\'';
   std::string out(1, quote);
   for (const char c : text) {
     append_escaped(out, c, quote);
-    if (out.size() < kPieceBytes) continue;
+    if (out.size() < TextSink::kPieceBytes) continue;
     RETURN_IF_ERROR(sink.append(out));
     out.clear();
   }

@@ -11,8 +11,6 @@
 namespace evener::chat::jinja {
 namespace {
 
-constexpr size_t kPieceBytes = 4096;
-
 std::string escaped_unit(uint32_t unit) { return fmt::format("\\u{:04x}", unit); }
 
 void append_escaped(std::string& out, char32_t code_point) {
@@ -56,7 +54,6 @@ void append_ascii(std::string& out, char c) {
   }
 }
 
-// Escapes grow a text up to sixfold, so it goes out in pieces that the sink can refuse.
 Status append_json_string(TextSink& sink, std::string_view text, bool ascii_only) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size();) {
@@ -68,7 +65,7 @@ Status append_json_string(TextSink& sink, std::string_view text, bool ascii_only
     else
       out += text.substr(i, decoded.num_bytes);
     i += decoded.num_bytes;
-    if (out.size() < kPieceBytes) continue;
+    if (out.size() < TextSink::kPieceBytes) continue;
     RETURN_IF_ERROR(sink.append(out));
     out.clear();
   }

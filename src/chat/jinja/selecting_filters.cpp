@@ -84,7 +84,7 @@ Result<Value> selected(Context& context, const Value& input, const Arguments& ar
   return make_list(context.budget, std::move(result));
 }
 
-constexpr Filter kFilters[] = {
+constexpr Filter kSelectingFilters[] = {
     {"map", map},
     {"select", selected<false, true>},
     {"reject", selected<false, false>},
@@ -94,6 +94,6 @@ constexpr Filter kFilters[] = {
 
 }  // namespace
 
-std::span<const Filter> selecting_filters() { return kFilters; }
+std::span<const Filter> selecting_filters() { return kSelectingFilters; }
 
 }  // namespace evener::chat::jinja

@@ -29,7 +29,7 @@ Result<Value> list_of(Context& context, const Views& parts) {
 using Mapping = std::string (*)(std::string_view);
 
 template <Mapping kMap>
-Result<Value> mapped(Context& context, const Value& self, const Arguments& arguments) {
+Result<Value> mapped_method(Context& context, const Value& self, const Arguments& arguments) {
   RETURN_IF_ERROR(Parameters::bind("str method", arguments, {}));
   RETURN_IF_ERROR(context.budget.bytes_work(self.text()->size()));
   return make_string(context.budget, kMap(*self.text()));
@@ -230,7 +230,6 @@ using Predicate = bool (*)(char32_t);
 
 bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char32_t c) { return is_digit(c) || is_alpha(c); }
-bool is_white(char32_t c) { return is_space(c); }
 
 // True for a text that is not empty and whose characters all pass.
 template <Predicate kAccepts>
@@ -336,11 +335,11 @@ constexpr Method kMethods[] = {
     {"removesuffix", remove_affix<true>},
     {"replace", replace_text},
     {"join", join},
-    {"upper", mapped<upper>},
-    {"lower", mapped<lower>},
-    {"casefold", mapped<lower>},
-    {"capitalize", mapped<capitalize>},
-    {"title", mapped<title_words>},
+    {"upper", mapped_method<upper>},
+    {"lower", mapped_method<lower>},
+    {"casefold", mapped_method<lower>},
+    {"capitalize", mapped_method<capitalize>},
+    {"title", mapped_method<title_words>},
     {"find", find<false, false>},
     {"rfind", find<true, false>},
     {"index", find<false, true>},
@@ -351,7 +350,7 @@ constexpr Method kMethods[] = {
     {"isnumeric", all_characters<is_digit>},
     {"isalpha", all_characters<is_alpha>},
     {"isalnum", all_characters<is_alphanumeric>},
-    {"isspace", all_characters<is_white>},
+    {"isspace", all_characters<is_space>},
     {"isupper", has_case<is_upper, is_lower>},
     {"islower", has_case<is_lower, is_upper>},
     {"ljust", justified<Align::left>},

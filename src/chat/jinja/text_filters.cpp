@@ -37,7 +37,7 @@ Result<Value> safe(Context&, const Value& input, const Arguments& arguments) {
 using Mapping = std::string (*)(std::string_view);
 
 template <Mapping kMap>
-Result<Value> mapped(Context& context, const Value& input, const Arguments& arguments) {
+Result<Value> mapped_filter(Context& context, const Value& input, const Arguments& arguments) {
   RETURN_IF_ERROR(Parameters::bind("filter", arguments, {}));
   ASSIGN_OR_RETURN(const Value text, as_text(context, input));
   RETURN_IF_ERROR(context.budget.bytes_work(text.text()->size()));
@@ -192,13 +192,13 @@ Result<Value> truncate(Context& context, const Value& input, const Arguments& ar
   return make_string(context.budget, kept + std::string(end));
 }
 
-constexpr Filter kFilters[] = {
+constexpr Filter kTextFilters[] = {
     {"string", string},
     {"safe", safe},
-    {"upper", mapped<upper>},
-    {"lower", mapped<lower>},
-    {"title", mapped<title_filter>},
-    {"capitalize", mapped<capitalize>},
+    {"upper", mapped_filter<upper>},
+    {"lower", mapped_filter<lower>},
+    {"title", mapped_filter<title_filter>},
+    {"capitalize", mapped_filter<capitalize>},
     {"trim", method<kStrip>},
     {"replace", method<kReplace>},
     {"center", center},
@@ -214,6 +214,6 @@ constexpr Filter kFilters[] = {
 
 }  // namespace
 
-std::span<const Filter> text_filters() { return kFilters; }
+std::span<const Filter> text_filters() { return kTextFilters; }
 
 }  // namespace evener::chat::jinja

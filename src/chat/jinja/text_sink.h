@@ -11,6 +11,10 @@ namespace evener::chat::jinja {
 // A text that grows within a budget.
 class TextSink {
  public:
+  // Escapes grow a text up to sixfold: who writes them appends pieces of about this size, each of
+  // which can be refused.
+  static constexpr size_t kPieceBytes = 4096;
+
   explicit TextSink(Budget& budget) : budget_(&budget) {}
 
   Status append(std::string_view piece) {
