@@ -18,13 +18,7 @@ constexpr size_t kTextBytesMax = 400;  // of one text from the file
 constexpr size_t kTemplateLinesMax = 4;
 constexpr size_t kNameWidthMax = 60;
 
-std::string clean(std::string_view text) {
-  const std::string_view head = text.substr(0, kTextBytesMax);
-  const std::string_view whole = head.substr(0, utf8::complete_prefix(head));
-  std::string cleaned = printable(utf8::replace_invalid(whole), std::string::npos);
-  if (head.size() < text.size()) cleaned += "...";
-  return cleaned;
-}
+std::string clean(std::string_view text) { return printable(text, kTextBytesMax); }
 
 std::string or_unknown(const std::optional<std::string_view>& text) {
   return text ? clean(*text) : "unknown";
