@@ -113,7 +113,7 @@ TEST(InspectText, TextsOfTheFileCannotMoveTheCursor) {
   gguf::Header header;
   header.set("general.name", "red \x1b[31m\xff end\nsecond line");
   const std::string text = Model(header).text();
-  EXPECT_THAT(text, HasSubstr("red \\x1b[31m\xef\xbf\xbd end\\nsecond line\n"));
+  EXPECT_THAT(text, HasSubstr("red \\x1b[31m\\xff end\\nsecond line\n"));
 }
 
 TEST(InspectText, LongTextsAreCutToTheWidthBetweenCharacters) {
