@@ -41,10 +41,15 @@ LogitsRun::LogitsRun(device::Device& device, const LogitsRunOptions& options,
       model_(std::move(model)),
       memory_(std::move(memory)),
       pages_(counting(0, (options.num_tokens_max + kPageSize - 1) / kPageSize)) {
+  restart();
+}
+
+void LogitsRun::restart() {
+  position_ = 0;
   if (memory_.state) device_->reset_state(*memory_.state, kSlot);
 }
 
-Result<void> LogitsRun::feed(std::span<const int32_t> tokens, const Row& row) {
+Result<void> LogitsRun::feed(std::span<const int32_t> tokens, const Row& row, size_t first_row) {
   const auto refuse = [](std::string why) {
     return Error{.code = Code::invalid_argument,
                  .doing = "compute logits",
@@ -65,16 +70,17 @@ Result<void> LogitsRun::feed(std::span<const int32_t> tokens, const Row& row) {
   }
   for (size_t done = 0; done < tokens.size(); done += options_.chunk) {
     const size_t count = std::min(options_.chunk, tokens.size() - done);
-    run_chunk(tokens.subspan(done, count));
-    for (size_t i = 0; i < count; ++i)
-      row(done + i, std::span(logits_).subspan(i * vocab_size, vocab_size));
+    const size_t skipped = std::min(count, first_row - std::min(first_row, done));
+    run_chunk(tokens.subspan(done, count), skipped);
+    for (size_t i = skipped; i < count; ++i)
+      row(done + i, std::span(logits_).subspan((i - skipped) * vocab_size, vocab_size));
   }
   return {};
 }
 
-void LogitsRun::run_chunk(std::span<const int32_t> tokens) {
+void LogitsRun::run_chunk(std::span<const int32_t> tokens, size_t first_row) {
   const std::vector<int32_t> positions = counting(position_, tokens.size());
-  const std::vector<int32_t> rows = counting(0, tokens.size());
+  const std::vector<int32_t> rows = counting(first_row, tokens.size() - first_row);
   const device::Slice slice{.first_row = 0,
                             .num_rows = tokens.size(),
                             .first_position = position_,
@@ -88,8 +94,8 @@ void LogitsRun::run_chunk(std::span<const int32_t> tokens) {
   model::Pass pass(*device_, comm, memory_, input);
   const model::Pass::Scope scope(pass);
   const device::Tensor logits = model_->forward(pass);
-  logits_.resize(logits.rows * logits.cols);
-  device_->read(logits, logits_);
+  logits_.resize(rows.size() * config().vocab_size);
+  if (!rows.empty()) device_->read(logits, logits_);
   position_ += tokens.size();
 }
 

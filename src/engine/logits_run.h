@@ -17,7 +17,7 @@ namespace evener::engine {
 struct LogitsRunOptions {
   DType kv_dtype = DType::F16;
   size_t chunk = 512;         // tokens a pass
-  size_t num_tokens_max = 0;  // of all feeds together
+  size_t num_tokens_max = 0;  // of all feeds since the start, or the last restart(), together
 };
 
 // One sequence through a model without the step loop, every token's logits handed out: the door for
@@ -32,16 +32,21 @@ class LogitsRun {
   // Called with the index of the token within its feed and the logits [vocab_size] that follow it.
   using Row = std::function<void(size_t index, std::span<const float> logits)>;
 
-  // Reads tokens behind those of earlier feeds. Errors: invalid_argument (an id outside the
-  // vocabulary, more than num_tokens_max).
-  Result<void> feed(std::span<const int32_t> tokens, const Row& row);
+  // Reads tokens behind those of earlier feeds; `row` gets the logits behind those from
+  // `first_row` on. Errors: invalid_argument (an id outside the vocabulary, more than
+  // num_tokens_max).
+  Result<void> feed(std::span<const int32_t> tokens, const Row& row, size_t first_row = 0);
+
+  // Forgets what was read: the next feed begins a sequence.
+  void restart();
 
   const model::Config& config() const { return model_->config(); }
 
  private:
   LogitsRun(device::Device& device, const LogitsRunOptions& options,
             std::unique_ptr<model::Model> model, model::RankMemory memory);
-  void run_chunk(std::span<const int32_t> tokens);
+  // Leaves the logits behind the tokens from first_row on in logits_.
+  void run_chunk(std::span<const int32_t> tokens, size_t first_row);
 
   device::Device* device_;
   LogitsRunOptions options_;

@@ -15,6 +15,7 @@ class Logprobs {
   explicit Logprobs(std::span<const float> logits);
 
   float of(TokenId id) const;
+  double log_sum() const { return log_sum_; }  // log(sum of exp(logits))
 
   // The `count` likeliest with finite logits, falling, the lower id first among equals.
   std::vector<TokenId> likeliest(size_t count) const;

@@ -1,0 +1,69 @@
+#include "cli/text_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/mapped_file.h"
+#include "engine/load_tokenizer.h"
+
+namespace evener::cli {
+namespace {
+
+constexpr size_t kTextBytesMax = size_t{256} << 20;
+
+}  // namespace
+
+void add_text_options(CommandLine& line, TextOptions& options) {
+  line.add("TEXT", options.text, "text file to measure on").required();
+  line.add("--window", options.window, "tokens read together, from an empty context")
+      .between(2, 1 << 20);
+  line.add("--stride", options.stride, "tokens from one window to the next; 0: no overlap");
+  line.add("--unscored", options.num_unscored,
+           "tokens at the head of a window that are only read; 0: what the window before has "
+           "scored, or half a window");
+  line.add("--special", options.special, "read marks such as <|endoftext|> as special tokens");
+  line.add("--chunk", options.chunk, "tokens computed together; the result does not depend on it")
+      .between(1, 4096);
+  line.add("--kv", options.kv, "type of the key and value cache").one_of({"f16", "f32"});
+  line.add("--json", options.json, "the result as JSON");
+  add_device_options(line, options.device);
+}
+
+Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& options) {
+  ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(options.text));
+  if (file.bytes().size() > kTextBytesMax) {
+    return Error{.code = Code::limit_exceeded,
+                 .doing = "read text",
+                 .where = options.text.string(),
+                 .why = fmt::format("it has {} bytes, and {} is the most that is taken",
+                                    file.bytes().size(), kTextBytesMax),
+                 .remedy = "cut it"};
+  }
+  ASSIGN_OR_RETURN(const auto tokenizer, engine::load_tokenizer(model));
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  TokenizedText result;
+  using tokenizer::SpecialTokens;
+  result.tokens = tokenizer->encode(
+      text, {.special = options.special ? SpecialTokens::parse : SpecialTokens::plain,
+             .add_special = true});
+  engine::WindowOptions window{.num_tokens = options.window, .stride = options.stride};
+  if (options.num_unscored > 0) window.num_unscored = options.num_unscored;
+  ASSIGN_OR_RETURN(result.windows, engine::text_windows(result.tokens.size(), window));
+  if (tokenizer->adds_bos()) result.bos = tokenizer->bos();
+  for (const engine::Window& part : result.windows)
+    result.num_scored += part.num_tokens - part.num_unscored;
+  return result;
+}
+
+Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
+                                   const TextOptions& options) {
+  return engine::LogitsRun::create(model, device,
+                                   {.kv_dtype = *dtype_from_name(options.kv),
+                                    .chunk = std::min(options.chunk, options.window),
+                                    .num_tokens_max = options.window});
+}
+
+}  // namespace evener::cli
