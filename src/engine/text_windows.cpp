@@ -35,8 +35,11 @@ Result<std::vector<Window>> text_windows(size_t num_tokens, const WindowOptions&
     return refuse(fmt::format("with {} of {} tokens unscored none is left", num_unscored, window));
   }
   std::vector<Window> windows;
-  for (size_t first = 0; first + window <= num_tokens; first += stride) {
-    windows.push_back({.first = first, .num_tokens = window, .num_unscored = num_unscored});
+  for (size_t first = 0, scored = 0; scored < num_tokens && first + num_unscored < num_tokens;
+       first += stride) {
+    const size_t size = std::min(window, num_tokens - first);
+    windows.push_back({.first = first, .num_tokens = size, .num_unscored = num_unscored});
+    scored = first + size;
   }
   return windows;
 }

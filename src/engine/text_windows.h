@@ -23,7 +23,7 @@ struct Window {
   size_t num_unscored = 0;  // at its head
 };
 
-// The whole windows of a text; what is left behind the last one is not measured. Errors:
+// The windows of a text; the last one is shorter where the text ends in it. Errors:
 // invalid_argument (a text of fewer than two tokens, a window that would score nothing, a stride
 // beyond the window).
 Result<std::vector<Window>> text_windows(size_t num_tokens, const WindowOptions& options);

@@ -1,5 +1,7 @@
 """The commands as a person meets them: what they print and how they end, good words and bad."""
 
+import json
+import math
 import os
 import signal
 import socket
@@ -14,7 +16,7 @@ from harness import Server, contains, equal, request, run, run_tests, wait_until
 def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
-    for command in ("serve", "chat", "run", "inspect", "logits"):
+    for command in ("serve", "chat", "run", "inspect", "logits", "perplexity", "compare"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -23,7 +25,7 @@ def test_help_and_version_end_well(evener, data):
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
-                             "  commands are serve, chat, run, inspect, logits\n"))
+                             "  commands are serve, chat, run, inspect, logits, perplexity, compare\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
@@ -76,6 +78,68 @@ def test_logits_refuses_what_is_no_token(evener, data):
     equal((status, err), (2, "evener: cannot read token ids: --tokens: 'x' is not a token id\n"))
     status, _, err = run(evener, "logits", model, "--tokens", "320", "--out", "/dev/null")
     equal((status, err), (2, "evener: cannot compute logits: token 320 is not in the vocabulary of 320\n"))
+
+
+BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "models", "evener-tiny35-q8_0.gguf")
+STORY = "Once upon a time there was a little dog named Max. Max loved to run in the park with his ball. " * 12
+
+
+def with_text(text, check):
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(text)
+        file.flush()
+        check(file.name)
+
+
+def test_perplexity_tells_stories_from_noise(evener, data):
+    noise = "".join(chr(33 + i * i * 7 % 90) for i in range(1200))
+    measured = []
+    for text in (STORY, noise):
+        def check(path):
+            status, out, _ = run(evener, "perplexity", BUNDLED, path, "--window", "128", "--json")
+            equal(status, 0)
+            measured.append(json.loads(out))
+        with_text(text, check)
+    story, chaos = measured
+    assert 1 < story["perplexity"] < 20 < 200 < chaos["perplexity"], measured
+    assert abs(math.log(story["perplexity"]) - story["nll"]) < 1e-9, story
+    assert story["windows"] == math.ceil((story["tokens"] - 64) / 128), story
+
+
+def test_perplexity_scores_each_token_once_whatever_the_chunk(evener, data):
+    def check(path):
+        words = ("perplexity", BUNDLED, path, "--window", "64", "--stride", "16", "--json")
+        results = [json.loads(run(evener, *words, *more)[1]) for more in ((), ("--chunk", "5"))]
+        equal(results[0]["scored_tokens"], results[0]["tokens"] - 48)
+        equal(results[0]["nll"], results[1]["nll"])
+        status, out, _ = run(evener, *words[:-1])
+        equal(status, 0)
+        contains(out, f"perplexity        {results[0]['perplexity']:.4f} +- ")
+    with_text(STORY, check)
+
+
+def test_compare_finds_a_model_equal_to_itself(evener, data):
+    def check(path):
+        words = ("compare", BUNDLED, BUNDLED, path, "--window", "64")
+        status, out, _ = run(evener, *words)
+        equal(status, 0)
+        contains(out, "same likeliest token             100.000 %\n")
+        result = json.loads(run(evener, *words, "--json")[1])
+        equal(result["same_top"], 1.0)
+        assert result["kl"]["quantiles"]["largest"] < 1e-12, result
+        equal(result["a"], result["b"])
+    with_text(STORY, check)
+
+
+def test_measures_refuse_what_they_cannot_measure(evener, data):
+    def check(path):
+        equal(run(evener, "perplexity", BUNDLED, path)[::2], (2, "evener: cannot cut the text into windows: a window of 1 tokens has none with another before it\n"))
+        status, _, err = run(evener, "perplexity", BUNDLED, path, "--stride", "600")
+        equal(status, 2)
+    with_text("a", check)
+    status, _, err = run(evener, "compare", BUNDLED, os.path.join(data, "models", "qwen3.gguf"), "/nonexistent.txt")
+    equal(status, 1)
+    contains(err, "/nonexistent.txt: No such file or directory")
 
 
 def test_a_model_that_is_not_there_is_named(evener, data):

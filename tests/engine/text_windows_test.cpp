@@ -17,8 +17,8 @@ bool refused(size_t num_tokens, const WindowOptions& options) {
 }
 
 TEST(TextWindows, WithoutOverlapHalfOfEachIsScored) {
-  const auto parts = windows(1100, {.num_tokens = 512});
-  ASSERT_EQ(parts.size(), 2U) << "what is left is no window";
+  const auto parts = windows(1280, {.num_tokens = 512});
+  ASSERT_EQ(parts.size(), 2U) << "the 256 tokens left would score nothing";
   EXPECT_EQ(parts[0].first, 0U);
   EXPECT_EQ(parts[1].first, 512U);
   EXPECT_EQ(parts[1].num_tokens, 512U);
@@ -34,6 +34,17 @@ TEST(TextWindows, OverlappingOnesScoreEveryTokenBehindTheFirstHeadOnce) {
     next = part.first + part.num_tokens;
   }
   EXPECT_EQ(next, 1000U);
+}
+
+TEST(TextWindows, TheLastOneIsWhatIsLeft) {
+  const auto parts = windows(1300, {.num_tokens = 512});
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[2].first, 1024U);
+  EXPECT_EQ(parts[2].num_tokens, 276U);
+  const auto overlapping = windows(1050, {.num_tokens = 300, .stride = 100});
+  EXPECT_EQ(overlapping.back().first, 800U);
+  EXPECT_EQ(overlapping.back().num_tokens, 250U);
+  EXPECT_EQ(overlapping.back().num_unscored, 200U);
 }
 
 TEST(TextWindows, AShortTextIsOneWindow) {
