@@ -16,7 +16,7 @@ struct Format {
   void (*decode)(std::span<const std::byte> blocks, float* weights);
 };
 
-// Null if Evener cannot compute with this type.
+// Null if Evener cannot read this type.
 const Format* find_format(DType dtype);
 
 // All formats, for messages and tests.

@@ -140,12 +140,17 @@ struct Case {
   DType dtype;
 };
 
+// Types that are multiplied; a format may have no kernel and serve embedding tables alone.
+std::vector<DType> types_of(const LinearKernels& kernels) {
+  std::vector<DType> types;
+  for (size_t i = 0; i < kernels.num_formats; ++i) types.push_back(DType(kernels.formats[i].dtype));
+  return types;
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const LinearKernels* const kernels : all_kernels()) {
-    for (const quant::Format* const format : quant::formats()) {
-      cases.push_back({kernels, format->dtype});
-    }
+    for (const DType dtype : types_of(*kernels)) cases.push_back({kernels, dtype});
   }
   return cases;
 }
@@ -343,8 +348,8 @@ TEST(PackWeight, ARowOfBrokenBlocksIsAnError) {
 TEST(PackedWeight, HoldsAboutTheBitsOfTheFile) {
   Random random(7);
   const auto pool = make_pool(1);
-  for (const quant::Format* const format : quant::formats()) {
-    const Stored stored = random_weight(random, format->dtype, 32, 1024);
+  for (const DType dtype : types_of(*all_kernels().front())) {
+    const Stored stored = random_weight(random, dtype, 32, 1024);
     const auto weight =
         pack_weight(stored.source(), WeightUse::linear, *pool, *all_kernels().front());
     ASSERT_TRUE(weight.has_value());

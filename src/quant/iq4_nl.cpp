@@ -1,0 +1,35 @@
+// IQ4_NL: 32 weights share a half as scale.    weight[i] = scale * level[code[i]]
+// Byte i holds code i in its lower and code i + 16 in its upper four bits.
+#include <cstdint>
+
+#include "quant/blocks.h"
+#include "quant/formats.h"
+#include "quant/iq4_levels.h"
+#include "tensor/float16.h"
+
+namespace evener::quant {
+namespace {
+
+struct Block {
+  uint16_t scale;  // f16
+  uint8_t codes[16];
+};
+static_assert(sizeof(Block) == 18);
+
+void decode_block(const Block& block, float* weights) {
+  const float scale = f16_to_f32(block.scale);
+  for (size_t i = 0; i < 16; ++i) {
+    weights[i] = scale * float(kIq4Levels[block.codes[i] & 15]);
+    weights[i + 16] = scale * float(kIq4Levels[block.codes[i] >> 4]);
+  }
+}
+
+void decode(std::span<const std::byte> blocks, float* weights) {
+  for_each_block<Block, 32>(blocks, weights, decode_block);
+}
+
+}  // namespace
+
+const Format iq4_nl = {.dtype = DType::IQ4_NL, .decode = decode};
+
+}  // namespace evener::quant
