@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -15,6 +17,39 @@ void for_each_block(std::span<const std::byte> bytes, float* weights, Decode dec
     std::memcpy(&block, bytes.data(), sizeof block);
     decode(block, weights);
     weights += kValues;
+  }
+}
+
+// The importance of one block's weights with 1 as the largest, so that sums keep to the range of
+// floats. Where it says nothing, all are equal.
+template <size_t kValues>
+std::array<float, kValues> block_importance(std::span<const float> importance) {
+  std::array<float, kValues> result;
+  const float largest = importance.empty() ? 0 : *std::ranges::max_element(importance);
+  if (!(largest > 0)) {
+    result.fill(1);
+    return result;
+  }
+  std::ranges::transform(importance, result.begin(), [&](float q) { return q / largest; });
+  return result;
+}
+
+// Larger weights than this count as this: far beyond what any format with halves as scales can
+// hold, and with squares that floats can sum and tell apart.
+inline constexpr float kLargestWeight = 1e10f;
+
+// Puts encode(x, q) into `bytes` for each kValues weights x, which count q.
+template <class Block, size_t kValues, class Encode>
+void encode_each_block(std::span<const float> weights, std::span<const float> importance,
+                       std::span<std::byte> bytes, Encode encode, float largest = kLargestWeight) {
+  std::array<float, kValues> x;
+  for (size_t at = 0; at + kValues <= weights.size(); at += kValues) {
+    std::ranges::transform(weights.subspan(at, kValues), x.begin(),
+                           [&](float weight) { return std::clamp(weight, -largest, largest); });
+    const auto q = block_importance<kValues>(importance.empty() ? importance
+                                                                : importance.subspan(at, kValues));
+    const Block block = encode(std::span<const float>(x), std::span<const float>(q));
+    std::memcpy(bytes.data() + at / kValues * sizeof(Block), &block, sizeof block);
   }
 }
 

@@ -14,6 +14,14 @@ struct Format {
   // Whole blocks to f32: blocks.size() is a multiple of the block's bytes, and `weights` has room
   // for all values. Bit-equal to the peer. Judge: tests/quant against golden vectors.
   void (*decode)(std::span<const std::byte> blocks, float* weights);
+  // f32 to whole blocks, with a small sum of importance[i] * (weight[i] - decoded[i])^2; null if
+  // Evener does not write this type. weights.size() is a multiple of the block's values and
+  // `blocks` has the bytes for them. `importance` is empty, which makes all weights equal, or as
+  // long as `weights`, finite and not negative; only its ratios within a block matter. Weights are
+  // to be finite: one that is not makes a block of no meaning, but crashes nothing. What is too
+  // large for a format becomes its largest value. Judge: tests/quant/encode_test.cpp.
+  void (*encode)(std::span<const float> weights, std::span<const float> importance,
+                 std::span<std::byte> blocks) = nullptr;
 };
 
 // Null if Evener cannot read this type.

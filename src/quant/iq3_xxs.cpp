@@ -7,6 +7,8 @@
 #include "quant/blocks.h"
 #include "quant/formats.h"
 #include "quant/iq3_grids.h"
+#include "quant/iq3_points.h"
+#include "quant/sub_scales.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -35,8 +37,40 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 256>(blocks, weights, decode_block);
 }
 
+void put_points(Block& block, size_t sub, const Points& points, unsigned sub_scale) {
+  for (size_t i = 0; i < 8; ++i) block.indices[sub][i] = uint8_t(points.indices[i]);
+  uint32_t word = sub_scale << 28;
+  for (size_t i = 0; i < 4; ++i) word |= (points.signs[i] & 127u) << (7 * i);
+  block.words[sub][0] = uint16_t(word);
+  block.words[sub][1] = uint16_t(word >> 16);
+}
+
+constexpr Reaches kReaches = {
+    .level = 62, .ratio = 1.12f, .below = 4, .above = 2, .both_signs = false};
+constexpr Factors kFactors = {.first = 1, .last = 31, .step = 2};
+
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  static const PointSearch search(iq3_xxs_grid.points);
+  const auto fit = [&](size_t sub, float scale) {
+    return fit_points(search, Signs::even, x.subspan(sub * 32, 32), q.subspan(sub * 32, 32), scale);
+  };
+  const auto match = [&](size_t sub, float scale) { return fit(sub, scale).match; };
+  const SubScales scales = fit_sub_scales<8>(x, kReaches, kFactors, 0.25f, match);
+  Block block{};
+  block.scale = scales.half;
+  for (size_t sub = 0; sub < 8; ++sub) {
+    put_points(block, sub, fit(sub, scales.of(sub)), unsigned(scales.factors[sub] / 2));
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 256>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format iq3_xxs = {.dtype = DType::IQ3_XXS, .decode = decode};
+const Format iq3_xxs = {.dtype = DType::IQ3_XXS, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

@@ -5,6 +5,8 @@
 #include "quant/blocks.h"
 #include "quant/formats.h"
 #include "quant/iq4_levels.h"
+#include "quant/levels.h"
+#include "quant/scale_search.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -28,8 +30,26 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 32>(blocks, weights, decode_block);
 }
 
+constexpr TableLevels kLevels(kIq4Levels);
+constexpr Reaches kReaches = {
+    .level = 127, .ratio = 1.05f, .below = 10, .above = 10, .both_signs = true};
+
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  Block block{.scale = find_half_scale(kLevels, kReaches, x, q), .codes = {}};
+  const float inverse = inverse_of(f16_to_f32(block.scale));
+  for (size_t i = 0; i < 16; ++i) {
+    block.codes[i] = uint8_t(kLevels.code(x[i] * inverse) | kLevels.code(x[i + 16] * inverse) << 4);
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 32>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format iq4_nl = {.dtype = DType::IQ4_NL, .decode = decode};
+const Format iq4_nl = {.dtype = DType::IQ4_NL, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

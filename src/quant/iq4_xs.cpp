@@ -7,6 +7,8 @@
 #include "quant/blocks.h"
 #include "quant/formats.h"
 #include "quant/iq4_levels.h"
+#include "quant/levels.h"
+#include "quant/sub_scales.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -42,8 +44,43 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 256>(blocks, weights, decode_block);
 }
 
+constexpr TableLevels kLevels(kIq4Levels);
+constexpr Reaches kReaches = {
+    .level = 127, .ratio = 1.05f, .below = 10, .above = 10, .both_signs = true};
+constexpr Factors kFactors = {.first = -32, .last = 31, .step = 1};
+
+void put_sub_scale(Block& block, size_t sub, int factor) {
+  const unsigned code = unsigned(factor + 32);
+  block.sub_scales_low[sub / 2] |= uint8_t((code & 15) << (sub % 2 * 4));
+  block.sub_scales_high = uint16_t(block.sub_scales_high | code >> 4 << (2 * sub));
+}
+
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  const auto match = [&](size_t sub, float scale) {
+    return match_levels(kLevels, x.subspan(sub * 32, 32), q.subspan(sub * 32, 32), scale);
+  };
+  const SubScales scales = fit_sub_scales<8>(x, kReaches, kFactors, 1, match);
+  Block block{};
+  block.scale = scales.half;
+  for (size_t sub = 0; sub < 8; ++sub) {
+    put_sub_scale(block, sub, scales.factors[sub]);
+    const float inverse = inverse_of(scales.of(sub));
+    const float* const values = &x[sub * 32];
+    for (size_t i = 0; i < 16; ++i) {
+      block.codes[sub][i] =
+          uint8_t(kLevels.code(values[i] * inverse) | kLevels.code(values[i + 16] * inverse) << 4);
+    }
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 256>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format iq4_xs = {.dtype = DType::IQ4_XS, .decode = decode};
+const Format iq4_xs = {.dtype = DType::IQ4_XS, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

@@ -24,4 +24,17 @@ constexpr ScaleAndMin k_scale_and_min(const uint8_t (&packed)[12], size_t sub_bl
           uint8_t((low >> 4) | (packed[sub_block] >> 6 << 4))};
 }
 
+// Its inverse, into bytes that were 0.
+constexpr void put_k_scale_and_min(uint8_t (&packed)[12], size_t sub_block, ScaleAndMin values) {
+  const auto put = [&](size_t byte, int bits) { packed[byte] = uint8_t(packed[byte] | bits); };
+  if (sub_block < 4) {
+    put(sub_block, values.scale);
+    put(sub_block + 4, values.min);
+    return;
+  }
+  put(sub_block + 4, (values.scale & 15) | (values.min & 15) << 4);
+  put(sub_block - 4, values.scale >> 4 << 6);
+  put(sub_block, values.min >> 4 << 6);
+}
+
 }  // namespace evener::quant

@@ -4,6 +4,8 @@
 
 #include "quant/blocks.h"
 #include "quant/formats.h"
+#include "quant/levels.h"
+#include "quant/scale_search.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -27,8 +29,26 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 32>(blocks, weights, decode_block);
 }
 
+constexpr WholeLevels kLevels = {-8, 7};
+constexpr Reaches kReaches = {
+    .level = 8, .ratio = 1.04f, .below = 14, .above = 14, .both_signs = true};
+
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  Block block{.scale = find_half_scale(kLevels, kReaches, x, q), .codes = {}};
+  const float inverse = inverse_of(f16_to_f32(block.scale));
+  for (size_t i = 0; i < 16; ++i) {
+    block.codes[i] = uint8_t(kLevels.code(x[i] * inverse) | kLevels.code(x[i + 16] * inverse) << 4);
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 32>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format q4_0 = {.dtype = DType::Q4_0, .decode = decode};
+const Format q4_0 = {.dtype = DType::Q4_0, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

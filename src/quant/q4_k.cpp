@@ -5,6 +5,7 @@
 
 #include "quant/blocks.h"
 #include "quant/formats.h"
+#include "quant/k_fit.h"
 #include "quant/k_scales.h"
 #include "tensor/float16.h"
 
@@ -34,8 +35,28 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 256>(blocks, weights, decode_block);
 }
 
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  constexpr float kHighestCode = 15;
+  const KScales scales = fit_k_scales(x, q, kHighestCode);
+  Block block{.scale = scales.scale, .min = scales.min, .sub_scales = {}, .codes = {}};
+  for (size_t sub = 0; sub < 8; ++sub) {
+    put_k_scale_and_min(block.sub_scales, sub, {scales.sub_scales[sub], scales.sub_mins[sub]});
+    const Line line = scales.line(sub);
+    for (size_t i = 0; i < 32; ++i) {
+      const int code = line.code(x[sub * 32 + i], kHighestCode);
+      block.codes[sub / 2 * 32 + i] |= uint8_t(code << (sub % 2 * 4));
+    }
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 256>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format q4_k = {.dtype = DType::Q4_K, .decode = decode};
+const Format q4_k = {.dtype = DType::Q4_K, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

@@ -7,6 +7,8 @@
 
 #include "quant/blocks.h"
 #include "quant/formats.h"
+#include "quant/levels.h"
+#include "quant/sub_scales.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -40,8 +42,39 @@ void decode(std::span<const std::byte> blocks, float* weights) {
   for_each_block<Block, 256>(blocks, weights, decode_block);
 }
 
+constexpr WholeLevels kLevels = {-32, 31};
+constexpr Reaches kReaches = {
+    .level = 32, .ratio = 1.025f, .below = 16, .above = 10, .both_signs = true};
+constexpr Factors kFactors = {.first = -128, .last = 127, .step = 1};
+
+void put_code(Block& block, size_t i, int code) {
+  const size_t half = i / 128;
+  const size_t quarter = i % 128 / 32;
+  block.low[half][i % 64] |= uint8_t((code & 15) << (quarter < 2 ? 0 : 4));
+  block.high[half][i % 32] |= uint8_t(code >> 4 << (2 * quarter));
+}
+
+Block encode_block(std::span<const float> x, std::span<const float> q) {
+  const auto match = [&](size_t sub, float scale) {
+    return match_levels(kLevels, x.subspan(sub * 16, 16), q.subspan(sub * 16, 16), scale);
+  };
+  const SubScales scales = fit_sub_scales<16>(x, kReaches, kFactors, 1, match);
+  Block block{};
+  block.scale = scales.half;
+  for (size_t sub = 0; sub < 16; ++sub) block.sub_scales[sub] = int8_t(scales.factors[sub]);
+  for (size_t i = 0; i < 256; ++i) {
+    put_code(block, i, kLevels.code(x[i] * inverse_of(scales.of(i / 16))));
+  }
+  return block;
+}
+
+void encode(std::span<const float> weights, std::span<const float> importance,
+            std::span<std::byte> blocks) {
+  encode_each_block<Block, 256>(weights, importance, blocks, encode_block);
+}
+
 }  // namespace
 
-const Format q6_k = {.dtype = DType::Q6_K, .decode = decode};
+const Format q6_k = {.dtype = DType::Q6_K, .decode = decode, .encode = encode};
 
 }  // namespace evener::quant

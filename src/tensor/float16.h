@@ -38,4 +38,11 @@ constexpr uint16_t f32_to_f16(float value) {
 // A bfloat16 as f32: its upper half.
 constexpr float bf16_to_f32(uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); }
 
+// The nearest bfloat16, ties to even; too large becomes infinite, a NaN stays one.
+constexpr uint16_t f32_to_bf16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t(bits >> 16 | 0x40u);
+  return uint16_t((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
 }  // namespace evener
