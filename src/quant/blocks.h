@@ -21,7 +21,8 @@ void for_each_block(std::span<const std::byte> bytes, float* weights, Decode dec
 }
 
 // The importance of one block's weights with 1 as the largest, so that sums keep to the range of
-// floats. Where it says nothing, all are equal.
+// floats, and not quite 0 as the smallest: what seems not to matter still gets a sensible value
+// where that costs nothing. Where importance says nothing, all are equal.
 template <size_t kValues>
 std::array<float, kValues> block_importance(std::span<const float> importance) {
   std::array<float, kValues> result;
@@ -30,7 +31,8 @@ std::array<float, kValues> block_importance(std::span<const float> importance) {
     result.fill(1);
     return result;
   }
-  std::ranges::transform(importance, result.begin(), [&](float q) { return q / largest; });
+  std::ranges::transform(importance, result.begin(),
+                         [&](float q) { return std::max(q / largest, 1e-7f); });
   return result;
 }
 

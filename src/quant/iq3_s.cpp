@@ -57,7 +57,7 @@ Block encode_block(std::span<const float> x, std::span<const float> q) {
     return fit_points(search, Signs::any, x.subspan(sub * 32, 32), q.subspan(sub * 32, 32), scale);
   };
   const auto match = [&](size_t sub, float scale) { return fit(sub, scale).match; };
-  const SubScales scales = fit_sub_scales<8>(x, kReaches, kFactors, 1, match);
+  const SubScales scales = fit_sub_scales<8>(x, q, kReaches, kFactors, 1, match);
   Block block{};
   block.scale = scales.half;
   for (size_t sub = 0; sub < 8; ++sub) {

@@ -77,12 +77,11 @@ struct LineFit {
   Sums sums;
 };
 
-// The best line for one sub-block. The first ones tried span the weights, or a part of their range
-// around its middle.
+// The best line for one sub-block. The first ones tried span more or less of the weights' range.
 LineFit find_line(std::span<const float> x, std::span<const float> q, float highest) {
-  const auto [lowest_weight, highest_weight] = std::ranges::minmax(x);
-  const float low = std::min(lowest_weight, 0.0f);
-  const float middle = (low + highest_weight) / 2;
+  const Range range = range_of(x, q);
+  const float low = std::min(range.low, 0.0f);
+  const float middle = (low + range.high) / 2;
   LineFit best;
   best.sums = match_line(x, q, highest, best.line);
   const auto try_line = [&](Line line) {
@@ -97,7 +96,7 @@ LineFit find_line(std::span<const float> x, std::span<const float> q, float high
   for (const float low_part : kParts) {
     for (const float high_part : kParts) {
       const float from = std::min(0.0f, middle + (low - middle) * low_part);
-      const float to = middle + (highest_weight - middle) * high_part;
+      const float to = middle + (range.high - middle) * high_part;
       const Line line{.scale = (to - from) / highest, .min = -from};
       try_line(match_line(x, q, highest, line).best_line());
     }

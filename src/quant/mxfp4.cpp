@@ -40,7 +40,7 @@ constexpr TableLevels kLevels(kFp4Doubled);
 // around k - 2 are tried, on weights divided by 2^k: their squares could leave the range of floats.
 // Above 252, value 6 would be infinite.
 Block encode_block(std::span<const float> x, std::span<const float> q) {
-  const float largest = farthest(x);
+  const float largest = range_of(x, q).farthest();
   if (largest == 0) return {};
   const int k = std::ilogb(largest);
   std::array<float, 32> divided;

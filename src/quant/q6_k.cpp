@@ -58,7 +58,7 @@ Block encode_block(std::span<const float> x, std::span<const float> q) {
   const auto match = [&](size_t sub, float scale) {
     return match_levels(kLevels, x.subspan(sub * 16, 16), q.subspan(sub * 16, 16), scale);
   };
-  const SubScales scales = fit_sub_scales<16>(x, kReaches, kFactors, 1, match);
+  const SubScales scales = fit_sub_scales<16>(x, q, kReaches, kFactors, 1, match);
   Block block{};
   block.scale = scales.half;
   for (size_t sub = 0; sub < 16; ++sub) block.sub_scales[sub] = int8_t(scales.factors[sub]);

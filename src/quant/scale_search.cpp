@@ -1,7 +1,7 @@
 #include "quant/scale_search.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include "tensor/float16.h"
 
@@ -49,12 +49,17 @@ Match match_levels(const TableLevels& levels, std::span<const float> x, std::spa
   return match_nearest(levels, x, q, scale);
 }
 
-float farthest(std::span<const float> x) {
-  float result = 0;
-  for (const float value : x) {
-    if (std::abs(value) > std::abs(result)) result = value;
+Range range_of(std::span<const float> x, std::span<const float> q) {
+  const float least_q = std::ranges::max(q) * 1e-4f;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Range range{.low = kInfinity, .high = -kInfinity};
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (q[i] < least_q) continue;
+    range.low = std::min(range.low, x[i]);
+    range.high = std::max(range.high, x[i]);
   }
-  return result;
+  if (range.low > range.high) return {.low = 0, .high = 0};  // no numbers at all
+  return range;
 }
 
 uint16_t finite_half(float scale) {

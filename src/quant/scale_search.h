@@ -45,8 +45,15 @@ struct Reaches {
   bool both_signs;
 };
 
-// The value farthest from zero; 0 if there is none.
-float farthest(std::span<const float> x);
+// The lowest and the highest of the weights x that count, at least a little beside the others: one
+// that does not may lie far out and be clipped.
+struct Range {
+  float low;
+  float high;
+
+  float farthest() const { return -low > high ? low : high; }  // from zero
+};
+Range range_of(std::span<const float> x, std::span<const float> q);
 
 // The half nearest to `scale`, and no infinite one.
 uint16_t finite_half(float scale);
@@ -87,7 +94,7 @@ uint16_t find_half_scale(const Levels& levels, const Reaches& reaches, std::span
   const auto match = [&](float scale) {
     return match_levels(levels, x, q, f16_to_f32(finite_half(scale)));
   };
-  return finite_half(find_scale(farthest(x), reaches, match).scale);
+  return finite_half(find_scale(range_of(x, q).farthest(), reaches, match).scale);
 }
 
 }  // namespace evener::quant

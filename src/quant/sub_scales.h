@@ -51,13 +51,14 @@ Match improve_factor(SubScales& scales, size_t sub, const Factors& factors, Matc
 // takes its own best scale; then factors and common scale improve each other, as levels and scale
 // do in find_scale.
 template <size_t kSubs, class MatchAt>
-SubScales fit_sub_scales(std::span<const float> x, const Reaches& reaches, const Factors& factors,
-                         float unit, MatchAt match) {
+SubScales fit_sub_scales(std::span<const float> x, std::span<const float> q, const Reaches& reaches,
+                         const Factors& factors, float unit, MatchAt match) {
   const size_t size = x.size() / kSubs;
   std::array<ScaleFit, kSubs> fits;
   for (size_t sub = 0; sub < kSubs; ++sub) {
-    fits[sub] = find_scale(farthest(x.subspan(sub * size, size)), reaches,
-                           [&](float scale) { return match(sub, scale); });
+    const Range range = range_of(x.subspan(sub * size, size), q.subspan(sub * size, size));
+    fits[sub] =
+        find_scale(range.farthest(), reaches, [&](float scale) { return match(sub, scale); });
   }
 
   SubScales best;
