@@ -177,6 +177,54 @@ void rope(Bench& bench, size_t rows, size_t heads, size_t dim) {
              "GB", [&] { device.rope(x, angles, RopePairing::neighbours); });
 }
 
+std::unique_ptr<Weight> random_experts(Device& device, size_t experts, size_t outputs,
+                                       size_t inputs) {
+  const DTypeInfo& layout = info(DType::Q4_K);
+  std::vector<std::byte> bytes(experts * outputs * inputs / layout.block_size * layout.block_bytes);
+  std::mt19937 random(1);
+  for (std::byte& byte : bytes) byte = std::byte(random() % 40);  // halves far below 1
+  return device
+      .upload({.name = "experts",
+               .dtype = DType::Q4_K,
+               .outputs = outputs,
+               .inputs = inputs,
+               .bytes = bytes,
+               .num_experts = experts},
+              WeightUse::linear)
+      .value();
+}
+
+// Q4_K. Every call goes to other experts, so that few rows read their weights from memory.
+void mixture(Bench& bench, const RoutingShape& shape, const std::vector<size_t>& row_counts) {
+  Device& device = bench.device();
+  const size_t x = shape.num_experts;
+  const auto gate = random_experts(device, x, shape.intermediate_size, shape.hidden_size);
+  const auto up = random_experts(device, x, shape.intermediate_size, shape.hidden_size);
+  const auto down = random_experts(device, x, shape.hidden_size, shape.intermediate_size);
+  const double expert_bytes = 3 * double(gate->size_bytes()) / double(x);
+  const auto routing = device.create_routing(shape).value();
+  const Tensor many_logits = bench.random(64 * shape.num_rows, x);
+  for (const size_t rows : row_counts) {
+    const Tensor in = bench.random(rows, shape.hidden_size);
+    const Tensor out = bench.empty(rows, shape.hidden_size);
+    const double choices = double(rows * shape.num_chosen);
+    size_t call = 0;
+    const auto next_logits = [&] {
+      return many_logits.row_range(call++ % 64 * shape.num_rows, rows);
+    };
+    const std::string what =
+        fmt::format("{} of {} x {}, {} rows", shape.num_chosen, x, shape.intermediate_size, rows);
+    bench.time("route " + what, double(rows * x) * 4, "GB",
+               [&] { device.route(*routing, 0, next_logits(), {}); });
+    const double macs = choices * double(3 * shape.hidden_size * shape.intermediate_size);
+    bench.time("experts " + what, rows == 1 ? choices * expert_bytes : 2 * macs,
+               rows == 1 ? "GB" : "GFLOP", [&] {
+                 device.route(*routing, 0, next_logits(), {});
+                 device.expert_ffn(*routing, in, {gate.get(), up.get(), down.get()}, out);
+               });
+  }
+}
+
 int run(const Options& options) {
   const auto device = cpu::create_cpu_device(
       {.numa_node = 0, .num_threads = options.num_threads, .isa = options.isa});
@@ -196,6 +244,14 @@ int run(const Options& options) {
   attention(bench, "attention decode at 2048, 16/8", 16, 8, 128, 2048, 1);
   attention(bench, "attention decode at 2048, 8/8", 8, 8, 128, 2048, 1);
   attention(bench, "attention decode at 8192, 24/4x256", 24, 4, 256, 8192, 1);
+  mixture(bench,
+          {.num_layers = 1,
+           .num_rows = 512,
+           .num_experts = 128,
+           .num_chosen = 8,
+           .hidden_size = 2048,
+           .intermediate_size = 768},
+          {1, 4, 16, 128, 512});
   recurrent(bench, 16, 32, 128, 256);
   recurrent(bench, 16, 32, 128, 1);
   return 0;

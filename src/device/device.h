@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/batch.h"
 #include "device/caches.h"
+#include "device/experts.h"
 #include "device/tensor.h"
 #include "device/weight.h"
 
@@ -71,6 +72,9 @@ class Device {
   virtual Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) = 0;
   virtual Result<std::unique_ptr<StateCache>> create_state_cache(const StateCacheShape& shape) = 0;
 
+  // Error: out_of_memory.
+  virtual Result<std::unique_ptr<Routing>> create_routing(const RoutingShape& shape) = 0;
+
   // Host to device and back; values are row by row without gaps. read() waits for all before it.
   virtual void write(std::span<const float> values, const Tensor& y) = 0;
   virtual void read(const Tensor& x, std::span<float> values) = 0;
@@ -127,10 +131,33 @@ class Device {
   // Zeroes a slot in all layers: the start of a sequence.
   virtual void reset_state(StateCache& cache, int32_t slot) = 0;
 
+  // Chooses the K experts of each row of `logits` [rows, X] and keeps them until the next call:
+  //     p = softmax or sigmoid of the row
+  //     the experts of the K largest p + bias, falling; of equal ones the lower number first
+  //     w = p, divided by max(sum of the chosen p, 2^-14) if they are renormalised, times scale
+  // Counts them for `layer`.
+  virtual void route(Routing& routing, size_t layer, const Tensor& logits,
+                     const RouteArgs& args) = 0;
+
+  // The chosen experts of each row, summed in the order in which they were chosen:
+  //     y[r] = sum_k w[r,k] down_e(silu(gate_e(x[r])) * up_e(x[r])),   e = the k-th of row r
+  // x, y [rows, hidden], rows being those of the last route(). An expert's weights are read once
+  // for all rows that chose it. Inputs are rounded as linear() does.
+  virtual void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
+                          const Tensor& y) = 0;
+
+  // The choices of the last route() of `rows` rows: [rows, K] each. Waits as read() does.
+  virtual void read_choices(const Routing& routing, std::span<int32_t> experts,
+                            std::span<float> weights) = 0;
+
+  // How often each expert of a layer was chosen since the routing was made: [X]. Waits as read()
+  // does.
+  virtual void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) = 0;
+
   // y = silu(gate) * up. y may be either.
   virtual void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) = 0;
 
-  // y = x * sigmoid(gate). y may be x.
+  // y = x * sigmoid(gate). gate has x's shape, or one column: one gate for each row. y may be x.
   virtual void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) = 0;
 
   // y = y + x.

@@ -110,6 +110,19 @@ TEST_P(CpuOps, ActivationsAgreeWithTheJudgeFromTinyToHuge) {
   expect_close(rig_.get(y), sigmoid, 5e-7, "sigmoid");
 }
 
+TEST_P(CpuOps, OneGateForARowScalesAllOfIt) {
+  for (const size_t cols : {1, 5, 64, 3000}) {
+    Matrix x = random_matrix(random_, 30, cols);
+    const Matrix gate = random_matrix(random_, 30, 1, 4);
+    const Tensor in = rig_.put(x, 2);
+    rig_.device().sigmoid_mul(in, rig_.put(gate, 3), in);
+    for (size_t i = 0; i < x.values.size(); ++i) {
+      x.values[i] *= reference::sigmoid(gate.values[i / cols]);
+    }
+    expect_close(rig_.get(in), x, 5e-7, shape(30, cols));
+  }
+}
+
 TEST_P(CpuOps, TheExponentialIsGoodToAFewUnitsInTheLastPlace) {
   std::uniform_real_distribution<double> uniform(-87, 0);
   Matrix x(1, 20'000);

@@ -21,6 +21,15 @@ std::unique_ptr<ThreadPool> make_pool(size_t num_threads) {
   return std::move(ThreadPool::create(cpus)).value();
 }
 
+// The linear maps of the same instruction set.
+const cpu::LinearKernels& linear_beside(const cpu::OpsKernels& kernels) {
+  if (&kernels == &cpu::ops_kernels_avx512_emulated) {
+    return cpu::linear_kernels_avx512vnni_emulated;
+  }
+  const bool has_avx512 = &kernels == &cpu::ops_kernels_avx512;
+  return cpu::linear_kernels(has_avx512 ? cpu::available_isas().back() : cpu::Isa::avx2);
+}
+
 }  // namespace
 
 std::vector<const cpu::OpsKernels*> runnable_kernels() {
@@ -37,7 +46,7 @@ std::vector<const cpu::OpsKernels*> runnable_kernels() {
 CpuRig::CpuRig(const cpu::OpsKernels& kernels, size_t num_threads)
     : device_(std::make_unique<cpu::KernelDevice>(
           DeviceInfo{.name = "cpu:0", .description = kernels.isa, .memory_bytes = 0}, kernels,
-          cpu::linear_kernels(cpu::Isa::avx2), make_pool(num_threads))) {}
+          linear_beside(kernels), make_pool(num_threads))) {}
 
 Tensor CpuRig::put(const reference::Matrix& values, size_t gap) {
   const Tensor tensor = empty(values.rows, values.cols, gap);

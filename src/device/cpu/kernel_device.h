@@ -30,6 +30,7 @@ class KernelDevice final : public Device {
   Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override;
   Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) override;
   Result<std::unique_ptr<StateCache>> create_state_cache(const StateCacheShape& shape) override;
+  Result<std::unique_ptr<Routing>> create_routing(const RoutingShape& shape) override;
 
   void write(std::span<const float> values, const Tensor& y) override;
   void read(const Tensor& x, std::span<float> values) override;
@@ -50,6 +51,12 @@ class KernelDevice final : public Device {
   void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
                        const DeltaNetArgs& args, const Tensor& y) override;
   void reset_state(StateCache& cache, int32_t slot) override;
+  void route(Routing& routing, size_t layer, const Tensor& logits, const RouteArgs& args) override;
+  void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
+                  const Tensor& y) override;
+  void read_choices(const Routing& routing, std::span<int32_t> experts,
+                    std::span<float> weights) override;
+  void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) override;
   void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) override;
   void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override;
   void add(const Tensor& x, const Tensor& y) override;
@@ -68,6 +75,7 @@ class KernelDevice final : public Device {
   float* scratch(size_t thread, size_t floats) const;
   AttentionUnit attention_unit(const AttentionCall& call, const Batch& batch, size_t index) const;
   bool attend_by_spans(const AttentionCall& call, const Batch& batch);
+  void gate_rows(const Tensor& x, const Tensor& gate, const Tensor& y);
   void normalize(void (*kernel)(const NormArgs&), const NormArgs& args);
 
   DeviceInfo info_;

@@ -32,6 +32,7 @@ void KernelDevice::silu_mul(const Tensor& gate, const Tensor& up, const Tensor& 
 
 void KernelDevice::sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) {
   check_same_shape(x, y);
+  if (gate.cols == 1 && y.cols != 1) return gate_rows(x, gate, y);
   check_same_shape(gate, y);
   const float* const from = data_of(x);
   const float* const g = data_of(gate);
@@ -39,6 +40,26 @@ void KernelDevice::sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor
   split_elements(y.rows, y.cols, kSigmoidCost, [&](size_t row, size_t begin, size_t end) {
     kernels_.sigmoid_mul(from + row * x.stride + begin, g + row * gate.stride + begin,
                          to + row * y.stride + begin, end - begin);
+  });
+}
+
+// One gate for each row.
+void KernelDevice::gate_rows(const Tensor& x, const Tensor& gate, const Tensor& y) {
+  EVENER_ASSERT(gate.rows == y.rows);
+  const float* const from = data_of(x);
+  const float* const g = data_of(gate);
+  float* const to = data_of(y);
+  split_elements(y.rows, y.cols, kCopyCost, [&](size_t row, size_t begin, size_t end) {
+    constexpr int32_t kThisRow = 0;
+    float weight = 0;
+    kernels_.sigmoid(g + row * gate.stride, &weight, 1);
+    kernels_.weighted_sum({.x = from + row * x.stride + begin,
+                           .x_stride = x.stride,
+                           .rows = &kThisRow,
+                           .weights = &weight,
+                           .num_rows = 1,
+                           .y = to + row * y.stride + begin,
+                           .n = end - begin});
   });
 }
 

@@ -33,7 +33,11 @@ const FormatKernels* find_kernels(const LinearKernels& kernels, DType dtype) {
   return nullptr;
 }
 
-// Groups [begin, end) of `source` at `packed`, which is zeroed.
+size_t groups_of(const WeightSource& source, size_t lanes) {
+  return (source.outputs + lanes - 1) / lanes;
+}
+
+// Packs groups of `source` to `packed`, which is zeroed. Groups are counted over the whole stack.
 struct Packing {
   const WeightSource& source;
   const FormatKernels& kernels;
@@ -41,14 +45,16 @@ struct Packing {
   size_t lanes;
   std::byte* packed;
 
-  void pack_group(size_t group) const {
+  void pack_group(size_t index) const {
     const size_t num_blocks = source.inputs / kernels.block_inputs;
     const size_t source_block = info(source.dtype).block_bytes;
     const size_t packed_block = kernels.lane_bytes * lanes;
-    std::byte* const to = packed + group * num_blocks * packed_block;
-    const size_t first = group * lanes;
-    const size_t num_outputs = std::min(lanes, source.outputs - first);
-    const std::byte* const from = source.bytes.data() + first * num_blocks * source_block;
+    std::byte* const to = packed + index * num_blocks * packed_block;
+    const size_t expert = index / groups_of(source, lanes);
+    const size_t output = index % groups_of(source, lanes) * lanes;
+    const size_t num_outputs = std::min(lanes, source.outputs - output);
+    const size_t row = expert * source.outputs + output;
+    const std::byte* const from = source.bytes.data() + row * num_blocks * source_block;
     for (size_t block = 0; block < num_blocks; ++block) {
       for (size_t lane = 0; lane < num_outputs; ++lane) {
         pack_block(from + (lane * num_blocks + block) * source_block,
@@ -70,10 +76,11 @@ Result<std::unique_ptr<Weight>> pack_linear(const WeightSource& source, ThreadPo
     return unsupported(source, fmt::format("{} inputs are no whole number of blocks of {}",
                                            source.inputs, format->block_inputs));
   }
-  const size_t num_groups = (source.outputs + kernels.lanes - 1) / kernels.lanes;
   const size_t group_bytes = bytes_of_group(source, *format, kernels.lanes);
+  size_t num_groups = 0;
   size_t size_bytes = 0;
-  if (__builtin_mul_overflow(num_groups, group_bytes, &size_bytes)) {
+  if (__builtin_mul_overflow(source.num_experts, groups_of(source, kernels.lanes), &num_groups) ||
+      __builtin_mul_overflow(num_groups, group_bytes, &size_bytes)) {
     size_bytes = std::numeric_limits<size_t>::max();
   }
   ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size_bytes, source.name));
@@ -91,9 +98,9 @@ Result<std::unique_ptr<Weight>> pack_linear(const WeightSource& source, ThreadPo
 
 PackedWeight::PackedWeight(const WeightSource& source, const FormatKernels& kernels, size_t lanes,
                            Memory memory)
-    : Weight(source.dtype, source.outputs, source.inputs),
+    : Weight(source.dtype, source.outputs, source.inputs, source.num_experts),
       kernels_(&kernels),
-      num_groups_((source.outputs + lanes - 1) / lanes),
+      num_groups_(groups_of(source, lanes)),
       group_bytes_(bytes_of_group(source, kernels, lanes)),
       memory_(std::move(memory)) {}
 
@@ -113,9 +120,11 @@ Result<std::unique_ptr<Weight>> pack_weight(const WeightSource& source, WeightUs
     return unsupported(source, fmt::format("{} inputs are no whole number of blocks of {}",
                                            source.inputs, layout.block_size));
   }
-  EVENER_ASSERT(source.bytes.size() ==
-                source.outputs * (source.inputs / layout.block_size) * layout.block_bytes);
+  EVENER_ASSERT(source.bytes.size() == source.num_experts * source.outputs *
+                                           (source.inputs / layout.block_size) *
+                                           layout.block_bytes);
   if (use == WeightUse::linear) return pack_linear(source, pool, kernels);
+  EVENER_ASSERT(source.num_experts == 1);
   if (quant::find_format(source.dtype) == nullptr) {
     return unsupported(source, fmt::format("type {} cannot be decoded", layout.name));
   }

@@ -16,7 +16,7 @@ namespace evener::device::cpu {
 // A weight in the layout of the CPU's linear kernels: `lanes` neighbouring outputs form a group
 // (the last one is filled up with zeros), in which the lanes lie side by side for every few inputs.
 // Holds as many bits per weight as the file does, give or take 3 %. See kernels/q4_k.inl and its
-// neighbours.
+// neighbours. The matrices of a stack follow each other, each beginning with a group of its own.
 class PackedWeight final : public Weight {
  public:
   PackedWeight(const WeightSource& source, const FormatKernels& kernels, size_t lanes,
@@ -24,9 +24,12 @@ class PackedWeight final : public Weight {
 
   size_t size_bytes() const override { return memory_.size_bytes(); }
   const FormatKernels& kernels() const { return *kernels_; }
-  size_t num_groups() const { return num_groups_; }
+  size_t num_groups() const { return num_groups_; }  // of one matrix
   size_t group_bytes() const { return group_bytes_; }
-  const std::byte* group(size_t index) const { return memory_.data() + index * group_bytes_; }
+  // Group 0 of an expert's matrix, or of the only one.
+  const std::byte* groups(size_t expert = 0) const {
+    return memory_.data() + expert * num_groups_ * group_bytes_;
+  }
 
  private:
   const FormatKernels* kernels_;

@@ -16,6 +16,7 @@ namespace {
 #include "device/cpu/kernels/attention.inl"
 #include "device/cpu/kernels/conv.inl"
 #include "device/cpu/kernels/delta_net.inl"
+#include "device/cpu/kernels/experts.inl"
 #include "device/cpu/kernels/norm.inl"
 #include "device/cpu/kernels/rope.inl"
 
@@ -30,6 +31,9 @@ const OpsKernels ops_kernels_avx2 = {
     .silu_mul = silu_mul,
     .sigmoid_mul = sigmoid_mul,
     .add = add,
+    .sigmoid = sigmoid_of,
+    .softmax = softmax,
+    .weighted_sum = weighted_sum,
     .store_f16 = store_f16,
     .store_f32 = store_f32,
     .attend_f16 = attend_f16,

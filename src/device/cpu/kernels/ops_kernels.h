@@ -108,6 +108,17 @@ struct DeltaNetHeadArgs {
   size_t padded;
 };
 
+// y[i] = sum over k of weights[k] * x[rows[k], i], in rising k; num_rows is not 0.
+struct WeightedSumArgs {
+  const float* x;
+  size_t x_stride;
+  const int32_t* rows;
+  const float* weights;
+  size_t num_rows;
+  float* y;
+  size_t n;
+};
+
 struct OpsKernels {
   const char* isa;
   void (*rms_norm)(const NormArgs&);
@@ -117,6 +128,9 @@ struct OpsKernels {
   void (*silu_mul)(const float* gate, const float* up, float* y, size_t n);
   void (*sigmoid_mul)(const float* x, const float* gate, float* y, size_t n);
   void (*add)(const float* x, float* y, size_t n);
+  void (*sigmoid)(const float* x, float* y, size_t n);
+  void (*softmax)(const float* x, float* y, size_t n);  // n is not 0
+  void (*weighted_sum)(const WeightedSumArgs&);
 
   void (*store_f16)(const StoreArgs&);
   void (*store_f32)(const StoreArgs&);

@@ -1,0 +1,391 @@
+// Goal: routing and experts give what the judge gives, on every instruction set that runs here; an
+// expert is a linear map to the bit, and a row's bits depend on that row alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "device/cpu/cpu_routing.h"
+#include "device/cpu_rig.h"
+#include "reference/experts.h"
+#include "tensor/float16.h"
+
+namespace evener::device {
+namespace {
+
+using reference::Matrix;
+using Random = std::mt19937;
+
+// A stack of matrices in the file's layout, with sane scales where the type has any.
+struct Stack {
+  DType dtype;
+  size_t num_experts;
+  size_t outputs;
+  size_t inputs;
+  std::vector<std::byte> bytes;
+
+  Stack(Random& random, DType type, size_t experts, size_t num_outputs, size_t num_inputs);
+
+  size_t expert_bytes() const { return bytes.size() / num_experts; }
+  WeightSource source() const {
+    return {.name = "experts",
+            .dtype = dtype,
+            .outputs = outputs,
+            .inputs = inputs,
+            .bytes = bytes,
+            .num_experts = num_experts};
+  }
+  WeightSource source_of(size_t expert) const {
+    WeightSource one = source();
+    one.bytes = one.bytes.subspan(expert * expert_bytes(), expert_bytes());
+    one.num_experts = 1;
+    return one;
+  }
+  reference::StoredWeight judged() const { return {dtype, outputs, inputs, bytes}; }
+};
+
+Stack::Stack(Random& random, DType type, size_t experts, size_t num_outputs, size_t num_inputs)
+    : dtype(type), num_experts(experts), outputs(num_outputs), inputs(num_inputs) {
+  const DTypeInfo& layout = info(type);
+  bytes.resize(experts * outputs * inputs / layout.block_size * layout.block_bytes);
+  std::normal_distribution<float> normal(0, 0.05f);
+  if (type == DType::F32) {
+    for (size_t i = 0; i < bytes.size(); i += 4) {
+      const float value = normal(random);
+      std::memcpy(&bytes[i], &value, sizeof value);
+    }
+    return;
+  }
+  for (std::byte& byte : bytes) byte = std::byte(random() & 255);
+  const size_t num_halves = type == DType::Q4_K ? 2 : 1;
+  for (size_t i = 0; i < bytes.size(); i += layout.block_bytes) {
+    for (size_t h = 0; h < num_halves; ++h) {
+      const uint16_t half = f32_to_f16(normal(random) * 0.1f);
+      std::memcpy(&bytes[i + 2 * h], &half, sizeof half);
+    }
+  }
+}
+
+struct Types {
+  DType gate;
+  DType up;
+  DType down;
+};
+
+struct Experts {
+  Stack gate;
+  Stack up;
+  Stack down;
+  std::unique_ptr<Weight> packed_gate;
+  std::unique_ptr<Weight> packed_up;
+  std::unique_ptr<Weight> packed_down;
+
+  Experts(Random& random, Device& device, const RoutingShape& shape, const Types& types)
+      : gate(random, types.gate, shape.num_experts, shape.intermediate_size, shape.hidden_size),
+        up(random, types.up, shape.num_experts, shape.intermediate_size, shape.hidden_size),
+        down(random, types.down, shape.num_experts, shape.hidden_size, shape.intermediate_size),
+        packed_gate(device.upload(gate.source(), WeightUse::linear).value()),
+        packed_up(device.upload(up.source(), WeightUse::linear).value()),
+        packed_down(device.upload(down.source(), WeightUse::linear).value()) {}
+
+  ExpertWeights weights() const { return {packed_gate.get(), packed_up.get(), packed_down.get()}; }
+  reference::StoredExperts judged() const {
+    return {gate.num_experts, gate.judged(), up.judged(), down.judged()};
+  }
+};
+
+struct ReadChoices {
+  std::vector<int32_t> experts;
+  std::vector<float> weights;
+};
+
+class CpuExperts : public testing::TestWithParam<const cpu::OpsKernels*> {
+ protected:
+  Device& device() { return rig_.device(); }
+
+  std::unique_ptr<Routing> make_routing(const RoutingShape& shape) {
+    return device().create_routing(shape).value();
+  }
+  ReadChoices read_choices(const Routing& routing, size_t rows) {
+    const size_t count = rows * routing.shape().num_chosen;
+    ReadChoices read{std::vector<int32_t>(count), std::vector<float>(count)};
+    device().read_choices(routing, read.experts, read.weights);
+    return read;
+  }
+  std::vector<uint64_t> uses(const Routing& routing, size_t layer) {
+    std::vector<uint64_t> counts(routing.shape().num_experts);
+    device().read_expert_uses(routing, layer, counts);
+    return counts;
+  }
+  std::vector<float> run(Routing& routing, const Experts& experts, const Matrix& logits,
+                         const Matrix& x) {
+    device().route(routing, 0, rig_.put(logits, 3), {});
+    const Tensor y = rig_.empty(x.rows, x.cols, 5);
+    device().expert_ffn(routing, rig_.put(x, 7), experts.weights(), y);
+    return rig_.get(y);
+  }
+
+  CpuRig rig_{*GetParam(), 2};
+  Random random_{20261129};
+};
+
+RoutingShape shape_of(size_t num_experts, size_t num_chosen, size_t num_rows = 300,
+                      size_t hidden_size = 64, size_t intermediate_size = 32) {
+  return {.num_layers = 2,
+          .num_rows = num_rows,
+          .num_experts = num_experts,
+          .num_chosen = num_chosen,
+          .hidden_size = hidden_size,
+          .intermediate_size = intermediate_size};
+}
+
+struct RouteCase {
+  size_t num_experts;
+  size_t num_chosen;
+  Scoring scoring;
+  bool has_bias;
+  bool renormalise;
+  float scale;
+};
+
+TEST_P(CpuExperts, RoutesAsTheJudgeDoes) {
+  for (const RouteCase& c : {RouteCase{6, 2, Scoring::softmax, false, true, 1},
+                             RouteCase{1, 1, Scoring::softmax, false, true, 1},
+                             RouteCase{8, 8, Scoring::softmax, false, false, 1},
+                             RouteCase{32, 4, Scoring::softmax, true, true, 2.5f},
+                             RouteCase{100, 6, Scoring::sigmoid, true, true, 1.5f},
+                             RouteCase{257, 10, Scoring::sigmoid, false, false, 1},
+                             RouteCase{512, 10, Scoring::softmax, false, true, 1}}) {
+    const Matrix logits = random_matrix(random_, 40, c.num_experts, 3);
+    const Matrix bias = c.has_bias ? random_matrix(random_, 1, c.num_experts, 0.1) : Matrix();
+    const auto wanted = reference::route({.num_chosen = c.num_chosen,
+                                          .sigmoid = c.scoring == Scoring::sigmoid,
+                                          .bias = bias,
+                                          .renormalise = c.renormalise,
+                                          .scale = double(c.scale)},
+                                         logits);
+    const auto routing = make_routing(shape_of(c.num_experts, c.num_chosen));
+    device().route(*routing, 0, rig_.put(logits, 2),
+                   {.scoring = c.scoring,
+                    .bias = c.has_bias ? rig_.put(bias) : Tensor(),
+                    .renormalise = c.renormalise,
+                    .scale = c.scale});
+    const ReadChoices got = read_choices(*routing, logits.rows);
+    EXPECT_TRUE(std::ranges::equal(got.experts, wanted.experts)) << c.num_experts << " experts";
+    expect_close(got.weights, wanted.weights, 1e-6, std::to_string(c.num_experts) + " experts");
+  }
+}
+
+TEST_P(CpuExperts, OfEqualScoresTheLowerNumberComesFirst) {
+  for (const Scoring scoring : {Scoring::softmax, Scoring::sigmoid}) {
+    Matrix logits(2, 20);
+    for (const size_t e : {3, 17, 18}) logits.at(1, e) = 1;
+    logits.at(1, 9) = 2;
+    const auto routing = make_routing(shape_of(20, 5));
+    device().route(*routing, 0, rig_.put(logits), {.scoring = scoring});
+    EXPECT_EQ(read_choices(*routing, 2).experts,
+              (std::vector<int32_t>{0, 1, 2, 3, 4, 9, 3, 17, 18, 0}));
+  }
+}
+
+TEST_P(CpuExperts, ASumOfNearlyNothingIsNotDividedBy) {
+  const Matrix logits = [] {
+    Matrix all(1, 4);
+    std::ranges::fill(all.values, -20);
+    return all;
+  }();
+  const auto routing = make_routing(shape_of(4, 2));
+  device().route(*routing, 0, rig_.put(logits), {.scoring = Scoring::sigmoid});
+  const float score = float(1 / (1 + std::exp(20.0)));
+  for (const float weight : read_choices(*routing, 1).weights) {
+    EXPECT_FLOAT_EQ(weight, score / 0x1p-14f);
+  }
+}
+
+// A broken weight must not send a row to an expert that does not exist, or twice to one.
+TEST_P(CpuExperts, LogitsThatAreNotNumbersStillChooseDifferentExperts) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  Matrix logits(4, 9);
+  std::ranges::fill(logits.values, nan);
+  logits.at(1, 8) = 1;
+  logits.at(1, 4) = 2;
+  for (size_t e = 0; e < 9; ++e) logits.at(2, e) = inf;
+  for (size_t e = 0; e < 9; ++e) logits.at(3, e) = -inf;
+  for (const Scoring scoring : {Scoring::softmax, Scoring::sigmoid}) {
+    const auto routing = make_routing(shape_of(9, 4));
+    device().route(*routing, 0, rig_.put(logits), {.scoring = scoring});
+    const ReadChoices got = read_choices(*routing, 4);
+    for (size_t r = 0; r < 4; ++r) {
+      const std::set<int32_t> different(&got.experts[4 * r], &got.experts[4 * r] + 4);
+      EXPECT_EQ(different.size(), 4u);
+      EXPECT_GE(*different.begin(), 0);
+      EXPECT_LT(*different.rbegin(), 9);
+    }
+    if (scoring == Scoring::sigmoid) {
+      EXPECT_EQ(got.experts[4], 4);
+      EXPECT_EQ(got.experts[5], 8);
+    }
+  }
+}
+
+TEST_P(CpuExperts, CountsWhatEachLayerUses) {
+  const Matrix logits = random_matrix(random_, 100, 12);
+  const auto routing = make_routing(shape_of(12, 3));
+  device().route(*routing, 1, rig_.put(logits), {});
+  device().route(*routing, 1, rig_.put(rows_of(logits, 0, 10)), {});
+  std::vector<uint64_t> wanted(12);
+  const auto choices = reference::route({.num_chosen = 3}, logits);
+  for (size_t i = 0; i < choices.experts.size(); ++i) {
+    wanted[choices.experts[i]] += i < 10 * 3 ? 2 : 1;
+  }
+  EXPECT_EQ(uses(*routing, 1), wanted);
+  EXPECT_EQ(uses(*routing, 0), std::vector<uint64_t>(12));
+}
+
+TEST_P(CpuExperts, AgreeWithTheJudgeOnRandomShapes) {
+  struct Case {
+    size_t num_experts;
+    size_t num_chosen;
+    size_t rows;
+    size_t hidden_size;
+    size_t intermediate_size;
+  };
+  for (const Case& c : {Case{1, 1, 3, 4, 4}, Case{6, 2, 1, 64, 32}, Case{6, 3, 50, 100, 20},
+                        Case{40, 8, 17, 36, 260}, Case{3, 3, 140, 12, 8}}) {
+    const RoutingShape shape =
+        shape_of(c.num_experts, c.num_chosen, c.rows, c.hidden_size, c.intermediate_size);
+    for (const DType type : {DType::F32, DType::F16}) {
+      const Experts experts(random_, device(), shape, {type, type, type});
+      const Matrix logits = random_matrix(random_, c.rows, c.num_experts, 2);
+      const Matrix x = random_matrix(random_, c.rows, c.hidden_size);
+      const auto routing = make_routing(shape);
+      const auto choices = reference::route({.num_chosen = c.num_chosen}, logits);
+      expect_close(run(*routing, experts, logits, x),
+                   reference::expert_ffn(experts.judged(), choices, x), 2e-6,
+                   std::to_string(c.num_experts) + " experts");
+    }
+  }
+}
+
+// What one expert says about one row, by the operations that dense layers use.
+std::vector<float> by_linear_maps(CpuRig& rig, const Experts& experts, size_t expert,
+                                  const Matrix& row) {
+  Device& device = rig.device();
+  const auto map = [&](const Stack& stack, const Tensor& x) {
+    const auto weight = device.upload(stack.source_of(expert), WeightUse::linear).value();
+    const Tensor y = rig.empty(1, stack.outputs);
+    const LinearPart part{.weight = weight.get(), .bias = {}, .y = y};
+    device.linear(x, {&part, 1});
+    return y;
+  };
+  const Tensor x = rig.put(row);
+  const Tensor gate = map(experts.gate, x);
+  device.silu_mul(gate, map(experts.up, x), gate);
+  return rig.get(map(experts.down, gate));
+}
+
+// Method: rows spread over experts so that some have one, some more than the few-rows kernels take.
+TEST_P(CpuExperts, AreLinearMapsToTheBitForEveryMixtureOfTypes) {
+  const RoutingShape shape = shape_of(5, 3, 33, 256, 256);
+  for (const Types& types :
+       {Types{DType::F32, DType::F32, DType::F32}, Types{DType::Q4_K, DType::Q4_K, DType::Q8_0},
+        Types{DType::Q8_0, DType::Q4_K, DType::Q4_K}, Types{DType::F16, DType::Q8_0, DType::F32}}) {
+    const Experts experts(random_, device(), shape, types);
+    Matrix logits = random_matrix(random_, 33, 5);
+    for (size_t r = 0; r < 33; ++r) logits.at(r, 2) = r == 7 ? 5 : -5;
+    const Matrix x = random_matrix(random_, 33, 256);
+    const auto routing = make_routing(shape);
+    const std::vector<float> got = run(*routing, experts, logits, x);
+    const ReadChoices choices = read_choices(*routing, 33);
+    for (const size_t row : {0, 7, 32}) {
+      std::vector<float> wanted(256);
+      for (size_t k = 0; k < 3; ++k) {
+        const size_t choice = row * 3 + k;
+        const std::vector<float> said =
+            by_linear_maps(rig_, experts, size_t(choices.experts[choice]), rows_of(x, row, 1));
+        for (size_t c = 0; c < 256; ++c) {
+          wanted[c] = std::fma(choices.weights[choice], said[c], wanted[c]);
+        }
+      }
+      expect_equal_bits(std::span(got).subspan(row * 256, 256), wanted,
+                        "row " + std::to_string(row));
+    }
+  }
+}
+
+TEST_P(CpuExperts, ARowHasTheSameBitsWhateverTheRowsAndThreadsBesideIt) {
+  const RoutingShape shape = shape_of(6, 2, 300, 256, 256);
+  for (const DType type : {DType::F32, DType::Q8_0, DType::Q4_K}) {
+    const Experts experts(random_, device(), shape, {type, type, type});
+    Matrix logits = random_matrix(random_, 300, 6);
+    for (size_t r = 0; r < 280; ++r) logits.at(r, 4) = 9;  // more rows than a tile has
+    const Matrix x = random_matrix(random_, 300, 256);
+    const auto routing = make_routing(shape);
+    const std::vector<float> all = run(*routing, experts, logits, x);
+    for (const size_t rows : {1, 3, 8, 9, 17, 130}) {
+      const size_t first = 300 - rows - rows % 7;
+      expect_equal_bits(
+          run(*routing, experts, rows_of(logits, first, rows), rows_of(x, first, rows)),
+          std::span(all).subspan(first * 256, rows * 256), std::to_string(rows) + " rows");
+    }
+  }
+}
+
+TEST_P(CpuExperts, ThreadsChangeNoBit) {
+  const RoutingShape shape = shape_of(16, 4, 20, 256, 512);
+  std::vector<std::vector<float>> results;
+  for (const size_t num_threads : {1, 3}) {
+    Random random(7);
+    CpuRig rig(*GetParam(), num_threads);
+    const Types types{DType::Q4_K, DType::Q4_K, DType::Q4_K};
+    const Experts experts(random, rig.device(), shape, types);
+    const auto routing = rig.device().create_routing(shape).value();
+    rig.device().route(*routing, 0, rig.put(random_matrix(random, 20, 16)), {});
+    const Tensor y = rig.empty(20, 256);
+    rig.device().expert_ffn(*routing, rig.put(random_matrix(random, 20, 256)), experts.weights(),
+                            y);
+    results.push_back(rig.get(y));
+  }
+  expect_equal_bits(results[0], results[1], "threads");
+}
+
+TEST_P(CpuExperts, NoRowsAreNoWork) {
+  const RoutingShape shape = shape_of(4, 2);
+  const Experts experts(random_, device(), shape, {DType::F32, DType::F32, DType::F32});
+  const auto routing = make_routing(shape);
+  EXPECT_TRUE(run(*routing, experts, Matrix(0, 4), Matrix(0, 64)).empty());
+  EXPECT_EQ(uses(*routing, 0), std::vector<uint64_t>(4));
+}
+
+TEST_P(CpuExperts, ThatDoNotFitAreAnError) {
+  const auto routing = device().create_routing(shape_of(4, 4, size_t{1} << 40));
+  ASSERT_FALSE(routing.has_value());
+  EXPECT_EQ(routing.error().code, Code::out_of_memory);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuExperts, testing::ValuesIn(runnable_kernels()),
+                         [](const auto& param) { return std::string(param.param->isa); });
+
+// What is held against the machine's memory before anything is taken.
+TEST(RoutingShape, CountsAtLeastWhatTheCpuTakes) {
+  for (const RoutingShape& shape :
+       {shape_of(6, 2, 1), shape_of(512, 10, 512, 2048, 512), shape_of(128, 8, 1, 2048, 768)}) {
+    const auto room = cpu::ExpertRoom::create(shape, "test").value();
+    size_t taken = 0;
+    for (const cpu::Memory* const memory :
+         {&room.rows, &room.halves, &room.rows_q8_0, &room.rows_q8_k, &room.halves_rounded}) {
+      taken += memory->size_bytes();
+    }
+    EXPECT_GE(shape.bytes(), taken);
+    EXPECT_LE(shape.bytes(), 2 * taken);
+  }
+}
+
+}  // namespace
+}  // namespace evener::device
