@@ -150,7 +150,8 @@ Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, mode
   return plan_capacity({
       .where = file.name(),
       .weight_bytes = model::weight_bytes(file, model),
-      .scratch_bytes = (scratch_floats + host_logits) * sizeof(float),
+      .scratch_bytes = (scratch_floats + host_logits) * sizeof(float) +
+                       model::routing_shape(config, largest).bytes(),
       .bytes_per_page = model::kv_cache_shape(config, largest).bytes_per_page(),
       .bytes_per_slot = config.num_recurrent_layers() == 0
                             ? 0

@@ -42,6 +42,11 @@ class LogitsRun {
 
   const model::Config& config() const { return model_->config(); }
 
+  // How often each expert of a layer has been chosen: [experts]; empty in models without.
+  std::vector<uint64_t> expert_uses(size_t layer) const {
+    return model::expert_uses(*device_, memory_, layer);
+  }
+
  private:
   LogitsRun(device::Device& device, const LogitsRunOptions& options,
             std::unique_ptr<model::Model> model, model::RankMemory memory);

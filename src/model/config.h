@@ -11,6 +11,9 @@ namespace evener::model {
 // Larger than any real size by far; small enough that products of three sizes fit 64 bits.
 inline constexpr size_t kWidthMax = size_t{1} << 20;
 
+// Every row operation works on groups of this many channels.
+inline constexpr size_t kWidthUnit = 4;
+
 // Rotary positions. Source: reference/models/llama.md.
 struct RopeConfig {
   size_t dim = 0;  // R, rotated channels of a head
@@ -23,6 +26,13 @@ struct RopeConfig {
   device::RopePairing pairing = device::RopePairing::halves;
 };
 
+// How files hold a delta net's maps of its input. Loading sorts their rows into ours.
+enum class DeltaNetMaps {
+  apart,        // attn_qkv, attn_gate, ssm_beta, ssm_alpha
+  joined_ba,    // attn_qkv, attn_gate, ssm_ba: for each key head its betas, then its alphas
+  joined_heads  // ssm_in: for each key head q, k, its values, its gates; ssm_ba
+};
+
 // Gated delta net layers. num_value_heads = 0 in models without them.
 struct DeltaNetConfig {
   size_t num_key_heads = 0;    // G
@@ -30,7 +40,17 @@ struct DeltaNetConfig {
   size_t head_dim = 0;         // S
   size_t conv_taps = 0;        // C
   device::HeadMapping mapping = device::HeadMapping::grouped;
+  DeltaNetMaps maps = DeltaNetMaps::apart;
   size_t conv_channels() const { return (2 * num_key_heads + num_value_heads) * head_dim; }
+};
+
+// Mixtures of experts, in every layer or in none. num_experts = 0 in models without them.
+struct MixtureConfig {
+  size_t num_experts = 0;            // X
+  size_t num_experts_per_token = 0;  // K
+  size_t intermediate_size = 0;      // of one expert
+  size_t shared_size = 0;            // intermediate size of the shared expert; 0: there is none
+  bool gate_up_joined = false;       // the file holds both in one tensor, gate's rows first
 };
 
 // The sizes of a model, read from its file and checked. Names as in style/ANCHORS 2.4.
@@ -39,7 +59,7 @@ struct Config {
   size_t num_layers = 0;      // of the trunk
   size_t num_mtp_layers = 0;  // present in the file behind the trunk
   size_t hidden_size = 0;
-  size_t intermediate_size = 0;
+  size_t intermediate_size = 0;  // of a dense MLP
   size_t num_heads = 0;
   size_t num_kv_heads = 0;
   size_t head_dim = 0;
@@ -48,6 +68,7 @@ struct Config {
   float norm_eps = 0;
   RopeConfig rope;
   DeltaNetConfig delta_net;
+  MixtureConfig mixture;
   std::vector<bool> recurrent;  // [num_layers]; layer n is a gated delta net, else attention
 
   size_t num_recurrent_layers() const;

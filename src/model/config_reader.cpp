@@ -11,9 +11,6 @@
 namespace evener::model {
 namespace {
 
-// Every row operation works on groups of this many channels.
-constexpr size_t kWidthUnit = 4;
-
 class ConfigReader {
  public:
   ConfigReader(const gguf::File& file, std::string family) : file_(file) {
@@ -26,6 +23,7 @@ class ConfigReader {
   std::string key(const char* name) const { return config_.family + "." + name; }
   Result<size_t> size(const char* name, size_t max = kWidthMax) const;
   Result<void> read_layers();
+  Result<void> read_intermediate_size();
   Result<void> read_heads();
   Result<void> read_vocabulary();
   Result<void> read_rope();
@@ -50,11 +48,24 @@ Result<void> ConfigReader::read_layers() {
   config_.num_layers = num_blocks - config_.num_mtp_layers;
   config_.recurrent.assign(config_.num_layers, false);
   ASSIGN_OR_RETURN(config_.hidden_size, size("embedding_length"));
-  ASSIGN_OR_RETURN(config_.intermediate_size, size("feed_forward_length"));
+  RETURN_IF_ERROR(read_intermediate_size());
   ASSIGN_OR_RETURN(config_.context_length, size("context_length", size_t{1} << 31));
   ASSIGN_OR_RETURN(config_.norm_eps, file_.get_float(key("attention.layer_norm_rms_epsilon")));
   if (config_.norm_eps <= 0)
     return file_.key_error(key("attention.layer_norm_rms_epsilon"), "is not above 0");
+  return {};
+}
+
+// Files of mixtures whose experts have a size of their own may leave it out.
+Result<void> ConfigReader::read_intermediate_size() {
+  const bool has_experts = file_.has(key("expert_feed_forward_length"));
+  if (has_experts && !file_.has(key("feed_forward_length"))) return {};
+  ASSIGN_OR_RETURN(config_.intermediate_size, size("feed_forward_length"));
+  if (config_.intermediate_size % kWidthUnit != 0) {
+    return file_.key_error(
+        key("feed_forward_length"),
+        "must be a multiple of 4, is " + std::to_string(config_.intermediate_size));
+  }
   return {};
 }
 
@@ -76,11 +87,11 @@ Result<void> ConfigReader::read_heads() {
     return file_.key_error(key("attention.value_length"),
                            "differs from key_length, which Evener does not support");
   }
-  for (const size_t width : {config_.hidden_size, config_.intermediate_size, config_.head_dim}) {
+  for (const size_t width : {config_.hidden_size, config_.head_dim}) {
     if (width == 0 || width % kWidthUnit != 0) {
       return file_.key_error(
           key("embedding_length"),
-          "hidden, MLP and head sizes must be multiples of 4, found " + std::to_string(width));
+          "hidden and head sizes must be multiples of 4, found " + std::to_string(width));
     }
   }
   return {};

@@ -25,6 +25,10 @@ struct DeltaNet {
   // h [rows, hidden]; `layer` counts recurrent layers. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const Config& c, size_t layer, const device::Tensor& h) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);
+
+ private:
+  void visit_joined_heads(const Config& c, LayerVisitor& v);
+  void visit_joined_ba(const Config& c, LayerVisitor& v);
 };
 
 }  // namespace evener::model

@@ -5,10 +5,13 @@ namespace evener::model {
 extern const Family llama;
 extern const Family qwen3;
 extern const Family qwen35;
+extern const Family qwen35moe;
+extern const Family qwen3moe;
+extern const Family qwen3next;
 
 namespace {
 
-const Family* const kFamilies[] = {&llama, &qwen3, &qwen35};
+const Family* const kFamilies[] = {&llama, &qwen3, &qwen3moe, &qwen3next, &qwen35, &qwen35moe};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct Family {
 // Null if Evener does not know it.
 const Family* find_family(std::string_view name);
 
-// "llama, qwen3, qwen35"
+// "llama, qwen3, qwen3moe, ..."
 std::string family_names();
 
 }  // namespace evener::model

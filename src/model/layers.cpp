@@ -2,13 +2,16 @@
 
 namespace evener::model {
 
-void DenseMlp::visit(const Config& c, LayerVisitor& v) {
-  v(gate, "ffn_gate.weight", {c.intermediate_size, c.hidden_size}, Shard::column);
-  v(up, "ffn_up.weight", {c.intermediate_size, c.hidden_size}, Shard::column);
-  v(down, "ffn_down.weight", {c.hidden_size, c.intermediate_size}, Shard::row);
-  v.optional(gate_bias, "ffn_gate.bias", {c.intermediate_size});
-  v.optional(up_bias, "ffn_up.bias", {c.intermediate_size});
-  v.optional(down_bias, "ffn_down.bias", {c.hidden_size});
+void DenseMlp::visit(const MlpShape& shape, LayerVisitor& v) {
+  const size_t hidden = shape.hidden_size;
+  const size_t intermediate = shape.intermediate_size;
+  const std::string& suffix = shape.suffix;
+  v(gate, "ffn_gate" + suffix + ".weight", {intermediate, hidden}, Shard::column);
+  v(up, "ffn_up" + suffix + ".weight", {intermediate, hidden}, Shard::column);
+  v(down, "ffn_down" + suffix + ".weight", {hidden, intermediate}, Shard::row);
+  v.optional(gate_bias, "ffn_gate" + suffix + ".bias", {intermediate});
+  v.optional(up_bias, "ffn_up" + suffix + ".bias", {intermediate});
+  v.optional(down_bias, "ffn_down" + suffix + ".bias", {hidden});
 }
 
 device::Tensor DenseMlp::forward(Pass& pass, const device::Tensor& h) const {
@@ -18,9 +21,9 @@ device::Tensor DenseMlp::forward(Pass& pass, const device::Tensor& h) const {
   return pass.linear(raised, *down, down_bias.tensor);
 }
 
-size_t DenseMlp::scratch_floats(const Config& c, size_t num_rows) {
-  return 2 * Scratch::size_of(num_rows, c.intermediate_size) +
-         2 * Scratch::size_of(num_rows, c.hidden_size);
+size_t DenseMlp::scratch_floats(const MlpShape& shape, size_t num_rows) {
+  return 2 * Scratch::size_of(num_rows, shape.intermediate_size) +
+         Scratch::size_of(num_rows, shape.hidden_size);
 }
 
 void head_norm_and_rope(Pass& pass, const Config& c, const device::Tensor& heads,

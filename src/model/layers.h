@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "model/config.h"
 #include "model/pass.h"
@@ -12,6 +13,12 @@ namespace evener::model {
 // Parts that several families are put together from. Written for one rank: a shard of a
 // column-split matrix has fewer outputs, and everything behind it is as narrow as that shard.
 
+struct MlpShape {
+  size_t hidden_size = 0;
+  size_t intermediate_size = 0;
+  std::string suffix = {};  // in the names of its tensors
+};
+
 //     y = down(silu(gate(h)) * up(h))
 struct DenseMlp {
   Matrix gate;  // [intermediate, hidden]
@@ -21,9 +28,10 @@ struct DenseMlp {
   Vector up_bias;
   Vector down_bias;
 
-  void visit(const Config& c, LayerVisitor& v);
+  void visit(const MlpShape& shape, LayerVisitor& v);
+  // h [rows, hidden]. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const device::Tensor& h) const;
-  static size_t scratch_floats(const Config& c, size_t num_rows);
+  static size_t scratch_floats(const MlpShape& shape, size_t num_rows);
 };
 
 // heads [rows * n, head_dim], changed in place: each head is normalised, then turned.

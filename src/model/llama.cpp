@@ -1,16 +1,18 @@
-// llama: dense decoder with rotary attention over neighbouring pairs; biases are optional.
+// llama: decoder with rotary attention over neighbouring pairs, dense or a mixture of experts;
+// biases are optional.
 // Source: reference/models/llama.md. Judge: golden models llama*.
 #include <memory>
 
 #include "model/decoder.h"
 #include "model/families.h"
 #include "model/layers.h"
+#include "model/mixture.h"
 
 namespace evener::model {
 namespace {
 
 struct LlamaLayer {
-  LlamaLayer(const Config&, size_t layer) : index(layer) {}
+  LlamaLayer(const Config& c, size_t layer) : index(layer), feed_forward(c, layer) {}
 
   size_t index;
   Vector attn_norm;
@@ -23,7 +25,7 @@ struct LlamaLayer {
   Vector v_bias;
   Vector output_bias;
   Vector ffn_norm;
-  DenseMlp mlp;
+  FeedForward feed_forward;
 
   void visit(const Config& c, LayerVisitor v);
   void forward(Pass& pass, const Config& c, const device::Tensor& x) const;
@@ -43,7 +45,7 @@ void LlamaLayer::visit(const Config& c, LayerVisitor v) {
   v.optional(v_bias, "attn_v.bias", {kv_width});
   v.optional(output_bias, "attn_output.bias", {c.hidden_size});
   v(ffn_norm, "ffn_norm.weight", {c.hidden_size});
-  mlp.visit(c, v);
+  feed_forward.visit(c, v);
 }
 
 // x [rows, hidden], changed in place.
@@ -61,24 +63,23 @@ void LlamaLayer::forward(Pass& pass, const Config& c, const device::Tensor& x) c
   }
   const Pass::Scope scope(pass);
   const device::Tensor h = pass.rms_norm(x, ffn_norm.tensor, c.norm_eps);
-  pass.add_reduced(x, mlp.forward(pass, h));
+  pass.add_reduced(x, feed_forward.forward(pass, h));
 }
 
 size_t LlamaLayer::scratch_floats(const Config& c, size_t num_rows) {
   const size_t attention = 2 * Scratch::size_of(num_rows, c.hidden_size) +
                            2 * Scratch::size_of(num_rows, c.num_heads * c.head_dim) +
                            2 * Scratch::size_of(num_rows, c.num_kv_heads * c.head_dim);
-  return std::max(attention, DenseMlp::scratch_floats(c, num_rows));
+  const size_t behind =
+      Scratch::size_of(num_rows, c.hidden_size) + FeedForward::scratch_floats(c, num_rows);
+  return std::max(attention, behind);
 }
 
 Result<void> read_llama_config(const gguf::File& file, Config& config) {
   ASSIGN_OR_RETURN(const uint64_t num_experts, file.get_uint_or("llama.expert_count", 0));
   if (num_experts > 0) {
-    return Error{.code = Code::unsupported,
-                 .doing = "load model",
-                 .where = file.name(),
-                 .why = "it is a llama mixture of " + std::to_string(num_experts) + " experts",
-                 .remedy = "dense llama models are supported"};
+    config.mixture.intermediate_size = config.intermediate_size;
+    RETURN_IF_ERROR(read_mixture_config(file, config));
   }
   if (config.rope.dim != config.head_dim) {
     return file.key_error("llama.rope.dimension_count",

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "model/families.h"
 #include "quant/format.h"
@@ -26,7 +27,41 @@ const gguf::Tensor* find(const gguf::File& file, const TensorSpec& spec) {
 bool same_shape(const gguf::Tensor& tensor, const std::vector<size_t>& shape) {
   std::vector<uint64_t> stored(tensor.shape.rbegin(), tensor.shape.rend());
   while (stored.size() > shape.size() && stored.front() == 1) stored.erase(stored.begin());
+  while (stored.size() < shape.size()) stored.insert(stored.begin(), 1);
   return std::ranges::equal(stored, shape);
+}
+
+// Of the tensor as a whole, which may be more than the spec's own part of it.
+const std::vector<size_t>& shape_in_file(const TensorSpec& spec) {
+  return spec.joint ? spec.joint->shape : spec.shape;
+}
+
+size_t count_rows(const std::vector<size_t>& shape) {
+  size_t rows = 1;
+  for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+  return rows;
+}
+
+// Bytes of the tensor that are the spec's.
+size_t bytes_of(const TensorSpec& spec, const gguf::Tensor& tensor) {
+  if (!spec.joint) return tensor.bytes.size();
+  return tensor.bytes.size() / count_rows(spec.joint->shape) * count_rows(spec.shape);
+}
+
+// The spec's rows of a tensor whose shape was checked.
+std::vector<std::byte> gather_rows(const JointTensor& joint, const gguf::Tensor& tensor) {
+  const size_t num_rows = count_rows(joint.shape);
+  const size_t row_bytes = tensor.bytes.size() / num_rows;
+  size_t wanted = 0;
+  for (const RowRange& range : joint.rows) wanted += range.count;
+  std::vector<std::byte> gathered;
+  gathered.reserve(wanted * row_bytes);
+  for (const RowRange& range : joint.rows) {
+    EVENER_ASSERT(range.begin + range.count <= num_rows);
+    const auto rows = tensor.bytes.subspan(range.begin * row_bytes, range.count * row_bytes);
+    gathered.insert(gathered.end(), rows.begin(), rows.end());
+  }
+  return gathered;
 }
 
 std::string file_shape_text(const std::vector<size_t>& shape) {
@@ -69,9 +104,10 @@ void Checker::check(const TensorSpec& spec) {
     return;
   }
   used_.insert(tensor->name);
-  if (!same_shape(*tensor, spec.shape)) {
+  const std::vector<size_t>& shape = shape_in_file(spec);
+  if (!same_shape(*tensor, shape)) {
     problems_.push_back("'" + spec.name + "' has shape " + gguf::shape_text(tensor->shape) +
-                        ", the metadata ask for " + file_shape_text(spec.shape));
+                        ", the metadata ask for " + file_shape_text(shape));
   }
   if (quant::find_format(tensor->dtype) == nullptr) {
     problems_.push_back("'" + spec.name + "' has type " + std::string(info(tensor->dtype).name) +
@@ -115,7 +151,7 @@ class Summer final : public TensorVisitor {
  private:
   void add(const TensorSpec& spec) {
     if (spec.use == device::WeightUse::embedding) return;  // stays in the file
-    if (const gguf::Tensor* tensor = find(file_, spec)) bytes_ += tensor->bytes.size();
+    if (const gguf::Tensor* tensor = find(file_, spec)) bytes_ += bytes_of(spec, *tensor);
   }
 
   const gguf::File& file_;
@@ -158,7 +194,7 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
   if (tensor == nullptr) return;
   status_ = upload(*tensor);
   if (!status_ || spec.use == device::WeightUse::embedding) return;
-  done_ += tensor->bytes.size();
+  done_ += bytes_of(spec, *tensor);
   if (progress_ && !progress_(done_, total_)) {
     status_ = Error{.code = Code::cancelled,
                     .doing = "load model",
@@ -169,11 +205,15 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
 }
 
 Result<void> Uploader::upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+  const size_t rank = spec.shape.size();
+  const std::vector<std::byte> gathered =
+      spec.joint ? gather_rows(*spec.joint, tensor) : std::vector<std::byte>();
   const device::WeightSource source{.name = spec.name,
                                     .dtype = tensor.dtype,
-                                    .outputs = spec.shape[0],
-                                    .inputs = spec.shape[1],
-                                    .bytes = tensor.bytes};
+                                    .outputs = spec.shape[rank - 2],
+                                    .inputs = spec.shape[rank - 1],
+                                    .bytes = spec.joint ? std::span(gathered) : tensor.bytes,
+                                    .num_experts = rank == 3 ? spec.shape[0] : 1};
   ASSIGN_OR_RETURN(slot.weight, device_.upload(source, spec.use));
   return {};
 }

@@ -53,6 +53,14 @@ device::Tensor Pass::gated_delta_net(size_t layer, const device::DeltaNetArgs& a
   return y;
 }
 
+device::Tensor Pass::experts(size_t layer, const device::Tensor& h, const device::Tensor& logits,
+                             const device::ExpertWeights& weights) {
+  device_.route(*memory_.routing, layer, logits, {});
+  const device::Tensor y = make(h.rows, h.cols);
+  device_.expert_ffn(*memory_.routing, h, weights, y);
+  return y;
+}
+
 device::Tensor Pass::gated_rms_norm(const device::Tensor& x, const device::Tensor& gain,
                                     float epsilon, const device::Tensor& gate) {
   const device::Tensor y = make(x.rows, x.cols);

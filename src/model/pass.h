@@ -83,6 +83,11 @@ class Pass {
                                   const device::Tensor& taps);
   device::Tensor gated_delta_net(size_t layer, const device::DeltaNetArgs& args);
 
+  // Chooses experts for each row by its logits, then lets them compute h. `layer` counts layers
+  // with experts.
+  device::Tensor experts(size_t layer, const device::Tensor& h, const device::Tensor& logits,
+                         const device::ExpertWeights& weights);
+
   device::Tensor gated_rms_norm(const device::Tensor& x, const device::Tensor& gain, float epsilon,
                                 const device::Tensor& gate);
   device::Tensor silu_mul(const device::Tensor& gate, const device::Tensor& up);

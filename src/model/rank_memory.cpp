@@ -53,20 +53,41 @@ device::StateCacheShape state_cache_shape(const Config& config, const MemoryPlan
           .head_dim = d.head_dim};
 }
 
+device::RoutingShape routing_shape(const Config& config, const MemoryPlan& plan) {
+  const MixtureConfig& m = config.mixture;
+  return {.num_layers = m.num_experts == 0 ? 0 : config.num_layers,
+          .num_rows = m.num_experts == 0 ? 0 : plan.num_rows,
+          .num_experts = m.num_experts,
+          .num_chosen = m.num_experts_per_token,
+          .hidden_size = config.hidden_size,
+          .intermediate_size = m.intermediate_size};
+}
+
 Result<RankMemory> RankMemory::create(device::Device& device, const Model& model,
                                       const MemoryPlan& plan) {
   const Config& config = model.config();
   ASSIGN_OR_RETURN(
       Scratch scratch,
       Scratch::create(device, model.scratch_floats(plan.num_rows, plan.num_logit_rows)));
-  RankMemory memory{.scratch = std::move(scratch), .kv = nullptr, .state = nullptr};
+  RankMemory memory{
+      .scratch = std::move(scratch), .kv = nullptr, .state = nullptr, .routing = nullptr};
   if (config.num_attention_layers() > 0) {
     ASSIGN_OR_RETURN(memory.kv, device.create_kv_cache(kv_cache_shape(config, plan)));
   }
   if (config.num_recurrent_layers() > 0) {
     ASSIGN_OR_RETURN(memory.state, device.create_state_cache(state_cache_shape(config, plan)));
   }
+  if (config.mixture.num_experts > 0) {
+    ASSIGN_OR_RETURN(memory.routing, device.create_routing(routing_shape(config, plan)));
+  }
   return memory;
+}
+
+std::vector<uint64_t> expert_uses(device::Device& device, const RankMemory& memory, size_t layer) {
+  if (!memory.routing) return {};
+  std::vector<uint64_t> uses(memory.routing->shape().num_experts);
+  device.read_expert_uses(*memory.routing, layer, uses);
+  return uses;
 }
 
 }  // namespace evener::model

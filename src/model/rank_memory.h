@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -45,19 +47,24 @@ struct MemoryPlan {
 };
 
 // What a rank keeps besides its weights. kv is null in models without attention layers, state in
-// models without recurrent ones.
+// models without recurrent ones, routing in models without experts.
 struct RankMemory {
   Scratch scratch;
   std::unique_ptr<device::KvCache> kv;
   std::unique_ptr<device::StateCache> state;
+  std::unique_ptr<device::Routing> routing;
 
   // Errors: out_of_memory, unsupported (a head size that the device has no kernel for).
   static Result<RankMemory> create(device::Device& device, const Model& model,
                                    const MemoryPlan& plan);
 };
 
-// Shapes of the caches, for sums before memory is taken.
+// How often each expert of a layer was chosen on this rank: [experts]; empty in models without.
+std::vector<uint64_t> expert_uses(device::Device& device, const RankMemory& memory, size_t layer);
+
+// Shapes of what a rank keeps, for sums before memory is taken.
 device::KvCacheShape kv_cache_shape(const Config& config, const MemoryPlan& plan);
 device::StateCacheShape state_cache_shape(const Config& config, const MemoryPlan& plan);
+device::RoutingShape routing_shape(const Config& config, const MemoryPlan& plan);
 
 }  // namespace evener::model

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace evener::model {
 
-// A weight matrix of a model, [outputs, inputs]; empty if it is optional and absent.
+// A weight matrix of a model, [outputs, inputs], or one for each expert, [experts, outputs,
+// inputs]; empty if it is optional and absent.
 struct Matrix {
   std::unique_ptr<device::Weight> weight;
 
@@ -35,8 +37,20 @@ enum class Shard {
 
 enum class Presence { required, optional };
 
-// What a family says of one tensor. Names are the GGUF file's; shape is [outputs, inputs] or
-// [count].
+// Neighbouring rows of a tensor, counted over all its matrices.
+struct RowRange {
+  size_t begin = 0;
+  size_t count = 0;
+};
+
+// A tensor that holds more than one matrix of ours.
+struct JointTensor {
+  std::vector<size_t> shape;
+  std::vector<RowRange> rows;  // those of this matrix, in its order
+};
+
+// What a family says of one tensor. Names are the GGUF file's; shape is [outputs, inputs],
+// [experts, outputs, inputs] or [count].
 struct TensorSpec {
   std::string name;
   std::vector<size_t> shape;
@@ -44,6 +58,7 @@ struct TensorSpec {
   Presence presence = Presence::required;
   device::WeightUse use = device::WeightUse::linear;
   std::string substitute = {};  // tensor that stands in when this one is absent; empty if none may
+  std::optional<JointTensor> joint = {};  // what the tensor of this name is, if `shape` is a part
 };
 
 // Walks the tensors of a model. A family writes its list of tensors once, in visit(); checking,
@@ -61,19 +76,25 @@ class LayerVisitor {
   LayerVisitor(TensorVisitor& visitor, size_t layer)
       : visitor_(visitor), prefix_("blk." + std::to_string(layer) + ".") {}
 
-  void operator()(Matrix& slot, const char* name, std::initializer_list<size_t> shape,
+  void operator()(Matrix& slot, const std::string& name, std::initializer_list<size_t> shape,
                   Shard shard) {
     visitor_.matrix(slot, spec(name, shape, shard, Presence::required));
   }
-  void operator()(Vector& slot, const char* name, std::initializer_list<size_t> shape) {
+  void operator()(Vector& slot, const std::string& name, std::initializer_list<size_t> shape) {
     visitor_.vector(slot, spec(name, shape, Shard::none, Presence::required));
   }
-  void optional(Vector& slot, const char* name, std::initializer_list<size_t> shape) {
+  void part(Matrix& slot, const std::string& name, const JointTensor& joint,
+            std::initializer_list<size_t> shape, Shard shard) {
+    TensorSpec part = spec(name, shape, shard, Presence::required);
+    part.joint = joint;
+    visitor_.matrix(slot, part);
+  }
+  void optional(Vector& slot, const std::string& name, std::initializer_list<size_t> shape) {
     visitor_.vector(slot, spec(name, shape, Shard::none, Presence::optional));
   }
 
  private:
-  TensorSpec spec(const char* name, std::vector<size_t> shape, Shard shard,
+  TensorSpec spec(const std::string& name, std::vector<size_t> shape, Shard shard,
                   Presence presence) const {
     return {.name = prefix_ + name,
             .shape = std::move(shape),

@@ -32,7 +32,9 @@ TEST_P(GoldenGreedy, TokensAreThePeers) {
 INSTANTIATE_TEST_SUITE_P(Families, GoldenGreedy,
                          testing::Values("llama", "llama-bias", "llama-linear", "llama-yarn",
                                          "llama3-factors", "llama-f16", "qwen3", "qwen3-yarn",
-                                         "qwen35", "qwen35-equal-heads"),
+                                         "qwen35", "qwen35-equal-heads", "llama-moe", "qwen3moe",
+                                         "qwen35moe", "qwen35moe-fused", "qwen3next",
+                                         "qwen3next-ssm-in"),
                          [](const auto& param) {
                            std::string name = param.param;
                            std::ranges::replace(name, '-', '_');
@@ -43,10 +45,12 @@ nlohmann::json read_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(std::ifstream(path));
 }
 
+const std::filesystem::path kTiny35Cases =
+    std::filesystem::path(EVENER_TEST_DATA) / "golden/tiny35.greedy.json";
+
 // Cases whose closest decision between two tokens was at least `margin_min` apart.
-nlohmann::json cases_with_margin(double margin_min) {
-  const auto golden =
-      read_json(std::filesystem::path(EVENER_TEST_DATA) / "golden/tiny35.greedy.json");
+nlohmann::json cases_with_margin(const std::filesystem::path& cases, double margin_min) {
+  const auto golden = read_json(cases);
   nlohmann::json wide = nlohmann::json::array();
   for (const auto& entry : golden["cases"]) {
     if (entry["smallest_margin"].get<double>() >= margin_min) wide.push_back(entry);
@@ -68,7 +72,7 @@ void expect_cases(Engine& engine, const nlohmann::json& cases) {
 TEST(GoldenBundled, GreedyTokensAreThePeersWhereTheMarginIsWide) {
   EngineOptions options = small_options("");
   options.context_length = 512;
-  const auto cases = cases_with_margin(0.02);
+  const auto cases = cases_with_margin(kTiny35Cases, 0.02);
   ASSERT_EQ(cases.size(), 3U);
   expect_cases(*start(options), cases);
 }
@@ -83,7 +87,20 @@ TEST(GoldenBundled, GreedyTokensOfTheF16FileAreThePeers) {
   options.model = model;
   options.kv_type = "f32";
   options.context_length = 512;
-  const auto cases = cases_with_margin(0.001);
+  const auto cases = cases_with_margin(kTiny35Cases, 0.001);
+  ASSERT_EQ(cases.size(), 8U);
+  expect_cases(*start(options), cases);
+}
+
+TEST(GoldenTrainedMixture, GreedyTokensAreThePeers) {
+  const std::filesystem::path shared(EVENER_SHARED);
+  const std::filesystem::path model = shared / "models/tiny35moe-f16.gguf";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << "needs " << model;
+  EngineOptions options = small_options("");
+  options.model = model;
+  options.kv_type = "f32";
+  options.context_length = 512;
+  const auto cases = cases_with_margin(shared / "models/expected/tiny35moe.greedy.json", 0.005);
   ASSERT_EQ(cases.size(), 8U);
   expect_cases(*start(options), cases);
 }

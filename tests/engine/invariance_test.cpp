@@ -101,7 +101,8 @@ TEST_P(Invariance, ChunksAndCompanionsChangeNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Invariance,
-                         testing::Values("llama", "qwen3", "qwen35", "llama256-Q4_K", ""),
+                         testing::Values("llama", "qwen3", "qwen35", "qwen35moe", "llama256-Q4_K",
+                                         "qwen35moe256-Q4_K_M", ""),
                          [](const auto& param) {
                            std::string name = param.param.empty() ? "bundled" : param.param;
                            std::ranges::replace(name, '-', '_');

@@ -49,7 +49,8 @@ std::string complaint(const std::string& bytes) {
 
 TEST(Loader, AcceptsTheGoldenModels) {
   for (const char* name :
-       {"llama", "llama-bias", "qwen3", "qwen35", "qwen35-equal-heads", "llama256-Q4_K"}) {
+       {"llama", "llama-bias", "llama-moe", "qwen3", "qwen3moe", "qwen35", "qwen35-equal-heads",
+        "qwen35moe", "qwen35moe-fused", "qwen3next", "qwen3next-ssm-in", "llama256-Q4_K"}) {
     EXPECT_EQ(complaint(bytes_of(name)), "") << name;
   }
 }
@@ -109,7 +110,56 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"qwen35", "qwen35.rope.dimension_count", 4096, "at most the head size"},
                     Wrong{"qwen35", "qwen35.ssm.group_count", 3, "do not share"},
                     Wrong{"qwen35", "qwen35.ssm.conv_kernel", 1, "not in 2..8"},
-                    Wrong{"qwen35", "qwen35.ssm.inner_size", 1, "is not time_step_rank"}));
+                    Wrong{"qwen35", "qwen35.ssm.inner_size", 1, "is not time_step_rank"},
+                    Wrong{"qwen35", "qwen35.ssm.group_count", 100'000, "100000"},
+                    Wrong{"qwen3moe", "qwen3moe.expert_count", 0, "is 0"},
+                    Wrong{"qwen3moe", "qwen3moe.expert_count", 1'000'000, "1000000"},
+                    Wrong{"qwen3moe", "qwen3moe.expert_used_count", 0, "is 0 of 6 experts"},
+                    Wrong{"qwen3moe", "qwen3moe.expert_used_count", 7, "is 7 of 6 experts"},
+                    Wrong{"qwen3moe", "qwen3moe.expert_feed_forward_length", 6, "multiple of 4"},
+                    Wrong{"qwen3next", "qwen3next.expert_shared_feed_forward_length", 3,
+                          "multiple of 4"}));
+
+// What the experts of the golden model add up to: as many matrices as it has experts.
+TEST(Loader, CountsEveryExpertOnce) {
+  for (const char* name : {"qwen35moe", "qwen35moe-fused", "qwen3next", "qwen3next-ssm-in"}) {
+    const std::string bytes = bytes_of(name);
+    const auto file = gguf::File::parse(std::as_bytes(std::span(bytes)), "m.gguf");
+    ASSERT_TRUE(file.has_value());
+    auto model = describe_model(*file);
+    ASSERT_TRUE(model.has_value()) << to_string(model.error());
+    size_t in_file = 0;  // of the trunk, but for the embedding, which is only looked up
+    const std::string mtp_layer = "blk." + std::to_string((*model)->config().num_layers) + ".";
+    for (const gguf::Tensor& tensor : file->tensors()) {
+      const bool counts = tensor.name != "token_embd.weight" && !tensor.name.starts_with(mtp_layer);
+      in_file += counts ? tensor.bytes.size() : 0;
+    }
+    EXPECT_EQ(weight_bytes(*file, **model), in_file) << name;
+  }
+}
+
+TEST(Loader, KeepsLayersThatDraftTokensOutOfTheTrunk) {
+  const std::string bytes = bytes_of("qwen3next");
+  const auto file = gguf::File::parse(std::as_bytes(std::span(bytes)), "m.gguf");
+  const auto config = read_config(*file);
+  ASSERT_TRUE(config.has_value()) << to_string(config.error());
+  EXPECT_EQ(config->num_layers, 3u);
+  EXPECT_EQ(config->num_mtp_layers, 1u);
+  EXPECT_EQ(config->mixture.num_experts, 6u);
+  EXPECT_EQ(config->mixture.num_experts_per_token, 3u);
+  EXPECT_EQ(config->mixture.intermediate_size, 16u);
+  EXPECT_EQ(config->mixture.shared_size, 48u);
+}
+
+TEST(Loader, ComparesJointTensorsAsAWhole) {
+  std::string bytes = bytes_of("qwen35moe-fused");
+  set<uint32_t>(bytes, "qwen35moe.expert_feed_forward_length", 64);
+  const std::string text = complaint(bytes);
+  EXPECT_NE(text.find("'blk.0.ffn_gate_up_exps.weight' has shape [64, 64, 6], the metadata ask for "
+                      "[64, 128, 6]"),
+            std::string::npos)
+      << text;
+}
 
 TEST(Loader, RefusesNormsThatCannotBe) {
   for (const float epsilon : {0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN(),
