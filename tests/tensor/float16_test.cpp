@@ -75,9 +75,9 @@ TEST(Bf16, EveryPatternComesBack) {
 }
 
 TEST(Bf16, TheNearestIsTakenAndTiesGoToEven) {
-  EXPECT_EQ(f32_to_bf16(0x1.01p0f), 0x3f80);       // half way between 1 and the next
-  EXPECT_EQ(f32_to_bf16(0x1.010002p0f), 0x3f81);   // a little above
-  EXPECT_EQ(f32_to_bf16(-0x1.03p0f), 0xbf82);      // half way, and the lower one is odd
+  EXPECT_EQ(f32_to_bf16(0x1.01p0f), 0x3f80);        // half way between 1 and the next
+  EXPECT_EQ(f32_to_bf16(0x1.010002p0f), 0x3f81);    // a little above
+  EXPECT_EQ(f32_to_bf16(-0x1.03p0f), 0xbf82);       // half way, and the lower one is odd
   EXPECT_EQ(f32_to_bf16(0x1.fffffep127f), 0x7f80);  // too large
   EXPECT_TRUE(std::isnan(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::quiet_NaN()))));
 }

@@ -156,7 +156,8 @@ void Call::activate() const {
     float* const gate = halves_.row(place);
     kernels_.ops.silu_mul(gate, gate + intermediate_, gate, intermediate_);
     if (kind == Activations::f32) return;
-    round_row(kernels_.linear, kind, {gate, intermediate_}, room_.halves_rounded.data() + panel * panel_bytes,
+    round_row(kernels_.linear, kind, {gate, intermediate_},
+              room_.halves_rounded.data() + panel * panel_bytes,
               place - groups_.panels()[panel].begin);
   };
   pool_.parallel_for(groups_.panels().size(), grain_for(kPanelRows * intermediate_ * kSigmoidCost),
