@@ -9,11 +9,10 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_alphabet.h"
+#include "tokenizer/pretokenizer.h"
 
 namespace evener::tokenizer {
 namespace {
-
-constexpr size_t kMergesMax = size_t{1} << 24;
 
 // A longer word (no text by people has one) is merged in parts: bounds the chain's memory.
 constexpr size_t kWordBytesMax = size_t{64} << 20;
@@ -36,8 +35,8 @@ Result<const Pretokenizer*> pretokenizer_of(const Vocab& vocab) {
 
 }  // namespace
 
-Bpe::Bpe(const Pretokenizer& rule, Splitter splitter, const TokenTable& table, size_t num_merges)
-    : rule_(&rule), splitter_(std::move(splitter)), table_(&table), merges_(num_merges) {
+Bpe::Bpe(Traits traits, Splitter splitter, const TokenTable& table, MergeTable merges)
+    : traits_(traits), splitter_(std::move(splitter)), table_(&table), merges_(std::move(merges)) {
   for (size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
     const char text = char(byte);
     byte_tokens_[byte] = table.find(spelled({&text, 1})).value_or(-1);
@@ -45,18 +44,20 @@ Bpe::Bpe(const Pretokenizer& rule, Splitter splitter, const TokenTable& table, s
 }
 
 Result<Bpe> Bpe::create(const Vocab& vocab, const TokenTable& table) {
-  ASSIGN_OR_RETURN(const Pretokenizer* rule, pretokenizer_of(vocab));
-  if (vocab.merges.size() > kMergesMax) {
-    return Error{
-        .code = Code::limit_exceeded,
-        .doing = "make a tokenizer",
-        .where = "merges",
-        .why = fmt::format("{} of them, at most {} are read", vocab.merges.size(), kMergesMax),
-        .remedy = {}};
+  Traits traits{.whole_words = vocab.whole_words, .add_bos = false};
+  std::vector<SplitRule> rules;
+  if (vocab.splits) {
+    rules = *vocab.splits;
+  } else {
+    ASSIGN_OR_RETURN(const Pretokenizer* rule, pretokenizer_of(vocab));
+    traits = {.whole_words = rule->whole_words, .add_bos = rule->add_bos};
+    for (const std::string_view pattern : rule->patterns) {
+      rules.push_back({.pattern = std::string(pattern)});
+    }
   }
-  ASSIGN_OR_RETURN(Splitter splitter, Splitter::create(*rule));
-  Bpe bpe(*rule, std::move(splitter), table, vocab.merges.size());
-  bpe.add_merges(vocab.merges);
+  ASSIGN_OR_RETURN(Splitter splitter, Splitter::create(rules));
+  ASSIGN_OR_RETURN(MergeTable merges, MergeTable::of(vocab.merges, table));
+  Bpe bpe(traits, std::move(splitter), table, std::move(merges));
   const auto missing = std::ranges::count(bpe.byte_tokens_, -1);
   if (missing > 0) {
     log::warning("the vocabulary has no token for {} of the 256 bytes: they cannot be encoded",
@@ -65,26 +66,8 @@ Result<Bpe> Bpe::create(const Vocab& vocab, const TokenTable& table) {
   return bpe;
 }
 
-void Bpe::add_merges(const std::vector<std::string>& merges) {
-  std::string spelling;
-  int32_t rank = -1;
-  for (const std::string_view merge : merges) {
-    ++rank;
-    const size_t space = merge.find(' ', 1);  // not at 0: the left token may be a space
-    if (space == std::string_view::npos) continue;
-    const auto left = table_->find(merge.substr(0, space));
-    const auto right = table_->find(merge.substr(space + 1));
-    if (!left || !right) continue;
-    spelling = merge;
-    spelling.erase(space, 1);
-    const auto merged = table_->find(spelling);
-    if (!merged) continue;
-    merges_.insert({.left = *left, .right = *right}, {.rank = rank, .id = *merged});
-  }
-}
-
 std::optional<TokenId> Bpe::whole_word(std::string_view word) const {
-  if (!rule_->whole_words || word.size() > table_->longest_bytes()) return {};
+  if (!traits_.whole_words || word.size() > table_->longest_bytes()) return {};
   return table_->find(spelled(word));
 }
 

@@ -20,23 +20,27 @@ namespace evener::tokenizer {
 // is left. Immutable; safe from any thread.
 class Bpe {
  public:
-  // Merges that name a token the vocabulary lacks are ignored. `table` must outlive this. Errors:
-  // unsupported (no such pre-tokenizer), limit_exceeded.
+  // `table` must outlive this. Errors: unsupported (no such pre-tokenizer; a pattern that is not
+  // understood), limit_exceeded.
   static Result<Bpe> create(const Vocab& vocab, const TokenTable& table);
 
   // Appends the ids of `text`, which holds no special tokens. A byte that has no token becomes
   // `unknown`, or nothing if that is negative.
   void encode(std::string_view text, TokenId unknown, std::vector<TokenId>& ids) const;
 
-  bool add_bos_by_default() const { return rule_->add_bos; }
+  bool add_bos_by_default() const { return traits_.add_bos; }
 
  private:
-  Bpe(const Pretokenizer& rule, Splitter splitter, const TokenTable& table, size_t num_merges);
-  void add_merges(const std::vector<std::string>& merges);
+  // What a pre-tokenizer's rule says besides its patterns.
+  struct Traits {
+    bool whole_words = false;
+    bool add_bos = false;
+  };
+  Bpe(Traits traits, Splitter splitter, const TokenTable& table, MergeTable merges);
   std::optional<TokenId> whole_word(std::string_view word) const;
   void encode_word(std::string_view word, SymbolChain& chain) const;
 
-  const Pretokenizer* rule_;
+  Traits traits_;
   Splitter splitter_;
   const TokenTable* table_;
   MergeTable merges_;

@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "tokenizer/merge.h"
 #include "tokenizer/token_id.h"
+#include "tokenizer/token_table.h"
 
 namespace evener::tokenizer {
 
@@ -19,6 +22,10 @@ struct TokenPair {
 // Finds the merge of two tokens.
 class MergeTable {
  public:
+  // The merges of a vocabulary, "LEFT RIGHT" each, the first going first. Those that name a token
+  // the vocabulary lacks are ignored. Error: limit_exceeded.
+  static Result<MergeTable> of(const std::vector<std::string>& merges, const TokenTable& table);
+
   // Room for `num_merges`; inserting more aborts.
   explicit MergeTable(size_t num_merges);
 

@@ -11,10 +11,6 @@
 namespace evener::tokenizer {
 namespace {
 
-// Backtracking points of one match. The patterns of pretokenizers.cpp need about two for each
-// character of a match, and one match may be a whole long text.
-constexpr uint32_t kMatchSteps = 1'000'000'000;
-
 // PCRE2's own \s also has U+180E, which Unicode took out of White_Space in version 6.3.
 constexpr std::string_view kSpaces = R"(\p{Z}\t-\r\x{85})";
 
@@ -59,9 +55,7 @@ Error compile_error(std::string_view pattern, int number, size_t offset) {
 }  // namespace
 
 Regex::Scratch::Scratch()
-    : context_(pcre2_match_context_create(nullptr)), data_(pcre2_match_data_create(1, nullptr)) {
-  if (context_ != nullptr) pcre2_set_match_limit(context_, kMatchSteps);
-}
+    : context_(pcre2_match_context_create(nullptr)), data_(pcre2_match_data_create(1, nullptr)) {}
 
 Regex::Scratch::~Scratch() {
   pcre2_match_data_free(data_);
@@ -70,7 +64,7 @@ Regex::Scratch::~Scratch() {
 
 void Regex::Free::operator()(pcre2_real_code_8* code) const { pcre2_code_free(code); }
 
-Result<Regex> Regex::compile(std::string_view pattern) {
+Result<Regex> Regex::compile(std::string_view pattern, uint32_t steps_max) {
   const std::string expanded = with_unicode_spaces(pattern);
   int number = 0;
   size_t offset = 0;
@@ -78,7 +72,7 @@ Result<Regex> Regex::compile(std::string_view pattern) {
       pcre2_compile(code_units(expanded), expanded.size(),
                     PCRE2_UTF | PCRE2_UCP | PCRE2_NO_AUTO_CAPTURE, &number, &offset, nullptr);
   if (code == nullptr) return compile_error(expanded, number, offset);
-  Regex regex(code);
+  Regex regex(code, steps_max);
   // Without JIT (an unusual processor, a kernel that forbids it) matching works, only slower.
   (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
   return regex;
@@ -86,7 +80,8 @@ Result<Regex> Regex::compile(std::string_view pattern) {
 
 std::optional<Regex::Match> Regex::find(std::string_view text, size_t offset,
                                         Scratch& scratch) const {
-  if (scratch.data_ == nullptr) return {};
+  if (scratch.data_ == nullptr || scratch.context_ == nullptr) return {};
+  pcre2_set_match_limit(scratch.context_, steps_max_);
   const int count = pcre2_match(code_.get(), code_units(text), text.size(), offset,
                                 PCRE2_NO_UTF_CHECK, scratch.data_, scratch.context_);
   if (count <= 0) return {};

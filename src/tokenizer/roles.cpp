@@ -68,7 +68,8 @@ class Assignment {
   Assignment(Vocab& vocab, const TokenTable& table) : vocab_(vocab), table_(table) {}
 
   Roles run() {
-    const bool spm = vocab_.model == Vocab::Model::spm;
+    // With merges it comes from tokenizer.json, which says what there is.
+    const bool spm = vocab_.model == Vocab::Model::spm && vocab_.merges.empty();
     roles_.bos = stated(vocab_.bos, spm ? std::optional<int64_t>(1) : std::nullopt, "bos");
     roles_.eos = stated(vocab_.eos, spm ? std::optional<int64_t>(2) : std::nullopt, "eos");
     roles_.unk = stated(vocab_.unk, spm ? std::optional<int64_t>(0) : std::nullopt, "unk");
@@ -88,6 +89,7 @@ class Assignment {
       if (const auto id = table_.find(spelling)) kind(*id) = TokenKind::user_defined;
     }
     for (const auto& id : {roles_.eos, roles_.eot, roles_.eom}) add_eog(id);
+    for (const int64_t id : vocab_.eog) add_eog(stated(id, {}, "end"));
     correct_harmony();
     correct_gemma();
     std::ranges::sort(roles_.eog);

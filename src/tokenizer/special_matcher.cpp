@@ -3,8 +3,51 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/utf8.h"
+#include "tokenizer/characters.h"
+
 namespace evener::tokenizer {
 namespace {
+
+bool has_flag(const AddedToken& token) {
+  return token.strip_left || token.strip_right || token.single_word || token.normalized;
+}
+
+size_t white_space_behind(std::string_view text, size_t begin) {
+  size_t end = begin;
+  while (end < text.size()) {
+    const utf8::Decoded decoded = utf8::decode(text, end);
+    if (!decoded.valid || !is_white_space(decoded.code_point)) break;
+    end += decoded.num_bytes;
+  }
+  return end;
+}
+
+// Where the white space begins that ends at `end`; not before `least`.
+size_t white_space_before(std::string_view text, size_t end, size_t least) {
+  while (end > least) {
+    size_t begin = end - 1;
+    while (begin > least && end - begin < 4 && (uint8_t(text[begin]) & 0xC0) == 0x80) --begin;
+    const utf8::Decoded decoded = utf8::decode(text, begin);
+    if (!decoded.valid || begin + decoded.num_bytes != end || !is_white_space(decoded.code_point)) {
+      break;
+    }
+    end = begin;
+  }
+  return end;
+}
+
+bool word_begins(std::string_view text) {
+  const utf8::Decoded decoded = utf8::decode(text, 0);
+  return decoded.valid && is_word_character(decoded.code_point);
+}
+
+bool word_ends(std::string_view text) {
+  if (text.empty()) return false;
+  size_t begin = text.size() - 1;
+  while (begin > 0 && text.size() - begin < 4 && (uint8_t(text[begin]) & 0xC0) == 0x80) --begin;
+  return word_begins(text.substr(begin));
+}
 
 size_t first_pair(std::string_view text) {
   return size_t{uint8_t(text[0])} << 8 | uint8_t(text[1]);
@@ -12,9 +55,15 @@ size_t first_pair(std::string_view text) {
 
 }  // namespace
 
-SpecialMatcher::SpecialMatcher(std::span<const std::string> spellings,
-                               std::span<const TokenKind> kinds, const TokenTable& table)
-    : table_(&table), special_kinds_(kinds.begin(), kinds.end()) {
+SpecialMatcher::SpecialMatcher(const Vocab& vocab, const TokenTable& table)
+    : table_(&table), special_kinds_(vocab.kinds) {
+  const std::vector<std::string>& spellings = vocab.tokens;
+  for (const AddedToken& token : vocab.added) {
+    if (token.id >= 0 && size_t(token.id) < spellings.size() && has_flag(token)) {
+      flags_.push_back(token);
+    }
+  }
+  std::ranges::sort(flags_, {}, &AddedToken::id);
   for (size_t id = 0; id < spellings.size(); ++id) {
     TokenKind& kind = special_kinds_[id];
     const bool special =
@@ -55,6 +104,11 @@ std::optional<SpecialMatcher::Place> SpecialMatcher::longest_at(std::string_view
     const TokenKind kind = special_kinds_[size_t(*id)];
     if (kind == TokenKind::normal) continue;
     if (special == SpecialTokens::plain && kind != TokenKind::user_defined) continue;
+    const AddedToken* flags = flags_of(*id);
+    if (flags != nullptr && flags->single_word &&
+        (word_ends(text.substr(0, begin)) || word_begins(text.substr(begin + size)))) {
+      continue;
+    }
     return Place{.begin = begin, .size = size, .id = *id};
   }
   return {};
@@ -92,11 +146,38 @@ std::vector<SpecialMatcher::Place> SpecialMatcher::choose(std::string_view text,
   return chosen;
 }
 
+const AddedToken* SpecialMatcher::flags_of(TokenId id) const {
+  const auto at = std::ranges::lower_bound(flags_, id, {}, &AddedToken::id);
+  return at != flags_.end() && at->id == id ? &*at : nullptr;
+}
+
+bool SpecialMatcher::is_normalized(TokenId id) const {
+  const AddedToken* flags = flags_of(id);
+  return flags != nullptr && flags->normalized;
+}
+
+void SpecialMatcher::widen(std::string_view text, std::vector<Place>& places) const {
+  size_t done = 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    Place& place = places[i];
+    size_t end = place.begin + place.size;
+    if (const AddedToken* flags = flags_of(place.id)) {
+      if (flags->strip_left) place.begin = white_space_before(text, place.begin, done);
+      const size_t next = i + 1 < places.size() ? places[i + 1].begin : text.size();
+      if (flags->strip_right) end = white_space_behind(text.substr(0, next), end);
+      place.size = end - place.begin;
+    }
+    done = end;
+  }
+}
+
 std::vector<Fragment> SpecialMatcher::partition(std::string_view text,
                                                 SpecialTokens special) const {
   std::vector<Fragment> fragments;
   size_t done = 0;
-  for (const Place& place : choose(text, special)) {
+  std::vector<Place> places = choose(text, special);
+  if (!flags_.empty()) widen(text, places);
+  for (const Place& place : places) {
     if (place.begin > done) fragments.push_back({.text = text.substr(done, place.begin - done)});
     fragments.push_back({.text = text.substr(place.begin, place.size), .id = place.id});
     done = place.begin + place.size;

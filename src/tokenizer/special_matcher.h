@@ -24,12 +24,15 @@ struct Fragment {
 // next. Immutable; safe from any thread.
 class SpecialMatcher {
  public:
-  // The special tokens are those whose kind is user_defined, control or unknown.
-  SpecialMatcher(std::span<const std::string> spellings, std::span<const TokenKind> kinds,
-                 const TokenTable& table);
+  // The special tokens are those whose kind (`vocab` has one a token) is user_defined, control or
+  // unknown.
+  SpecialMatcher(const Vocab& vocab, const TokenTable& table);
 
   // `text` in order, without empty fragments. With plain, only user-defined tokens are special.
+  // White space that a token takes along is part of its fragment.
   std::vector<Fragment> partition(std::string_view text, SpecialTokens special) const;
+
+  bool is_normalized(TokenId id) const;
 
  private:
   struct Place {
@@ -37,6 +40,8 @@ class SpecialMatcher {
     size_t size = 0;
     TokenId id = -1;
   };
+  const AddedToken* flags_of(TokenId id) const;  // null: none is set
+  void widen(std::string_view text, std::vector<Place>& places) const;
   bool may_begin(std::string_view text) const;
   static bool goes_later(const Place& a, const Place& b);
   std::optional<Place> longest_at(std::string_view text, size_t begin, size_t size_max,
@@ -45,6 +50,7 @@ class SpecialMatcher {
 
   const TokenTable* table_;
   std::vector<TokenKind> special_kinds_;  // one a token; normal: not special
+  std::vector<AddedToken> flags_;         // ascending by id; only those with a flag
   // Lengths of the special tokens that begin with a byte, falling.
   std::array<std::vector<size_t>, 256> lengths_by_first_byte_;
   // Whether some special token begins with two bytes, the first times 256. Spares the look-ups

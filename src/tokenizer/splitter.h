@@ -1,30 +1,37 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "tokenizer/pretokenizer.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/vocab.h"
 
 namespace evener::tokenizer {
 
-// Splits text into words by a Pretokenizer's patterns. Immutable; safe from any thread.
+// Splits text into words by rules that are applied one after the other, each to the pieces that the
+// one before left. Immutable; safe from any thread.
 class Splitter {
  public:
   // Errors: those of Regex::compile.
-  static Result<Splitter> create(const Pretokenizer& rule);
+  static Result<Splitter> create(std::span<const SplitRule> rules);
 
   // Lengths in bytes of the words of `text`, none of them 0; their sum is its size. A byte that is
   // not part of a well-formed UTF-8 sequence splits as U+FFFD would.
   std::vector<size_t> split(std::string_view text) const;
 
  private:
-  explicit Splitter(std::vector<Regex> patterns) : patterns_(std::move(patterns)) {}
+  struct Step {
+    Regex pattern;
+    SplitBehaviour behaviour;
+  };
+  explicit Splitter(std::vector<Step> steps) : steps_(std::move(steps)) {}
   std::vector<size_t> split_valid(std::string_view text) const;
 
-  std::vector<Regex> patterns_;
+  std::vector<Step> steps_;
 };
 
 }  // namespace evener::tokenizer

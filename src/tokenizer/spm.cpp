@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -46,14 +47,21 @@ std::string with_space_marks(std::string_view text, bool space_prefix) {
 
 }  // namespace
 
-Spm::Spm(const Vocab& vocab, const TokenTable& table)
-    : table_(&table), ranks_(ranks_of(vocab.scores, vocab.tokens.size())) {
+Result<Spm> Spm::create(const Vocab& vocab, const TokenTable& table) {
+  ASSIGN_OR_RETURN(MergeTable merges, MergeTable::of(vocab.merges, table));
+  return Spm(vocab, table, std::move(merges));
+}
+
+Spm::Spm(const Vocab& vocab, const TokenTable& table, MergeTable merges)
+    : table_(&table), by_merges_(!vocab.merges.empty()), merges_(std::move(merges)) {
+  if (!by_merges_) ranks_ = ranks_of(vocab.scores, vocab.tokens.size());
   for (size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
     auto id = table.find(fmt::format("<0x{:02X}>", byte));
     const char text = char(byte);
     if (!id) id = table.find({&text, 1});
     byte_tokens_[byte] = id.value_or(-1);
   }
+  if (vocab.cut_at_marks) return;
   for (const std::string& spelling : vocab.tokens) {
     for (size_t mark = spelling.find(kSpaceMark, 1); mark != std::string::npos;
          mark = spelling.find(kSpaceMark, mark + 1)) {
@@ -83,8 +91,10 @@ size_t Spm::independent_part(std::string_view text) const {
   return part.size();
 }
 
-std::optional<Merge> Spm::find_merge(std::string_view spelling) const {
-  const auto id = table_->find(spelling);
+std::optional<Merge> Spm::find_merge(std::string_view text, const Symbol& left,
+                                     const Symbol& right) const {
+  if (by_merges_) return merges_.find({.left = left.id, .right = right.id});
+  const auto id = table_->find(text.substr(left.begin, left.size + right.size));
   if (!id) return {};
   return Merge{.rank = ranks_[size_t(*id)], .id = *id};
 }
@@ -97,9 +107,8 @@ void Spm::encode_part(std::string_view text, SymbolChain& chain, TokenId unknown
     chain.append(uint32_t(size), table_->find(text.substr(offset, size)).value_or(-1));
     offset += size;
   }
-  chain.merge_all([&](const Symbol& left, const Symbol& right) {
-    return find_merge(text.substr(left.begin, left.size + right.size));
-  });
+  chain.merge_all(
+      [&](const Symbol& left, const Symbol& right) { return find_merge(text, left, right); });
   chain.for_each([&](const Symbol& symbol) {
     if (symbol.id >= 0) {
       ids.push_back(symbol.id);

