@@ -201,10 +201,11 @@ TEST_P(NormalWeights, LoseNoMoreThanThePeerLoses) {
 INSTANTIATE_TEST_SUITE_P(
     Formats, NormalWeights,
     testing::Values(Bound{DType::Q8_0, 2.81e-5}, Bound{DType::Q4_0, 6.55e-3},
-                    Bound{DType::Q4_K, 4.98e-3}, Bound{DType::Q5_K, 1.231e-3},
-                    Bound{DType::Q6_K, 2.97e-4}, Bound{DType::IQ4_NL, 5.68e-3},
-                    Bound{DType::IQ4_XS, 5.89e-3}, Bound{DType::IQ3_S, 1.915e-2},
-                    Bound{DType::IQ3_XXS, 3.343e-2}, Bound{DType::MXFP4, 1.332e-2}),
+                    Bound{DType::Q5_0, 1.66e-3}, Bound{DType::Q4_K, 4.98e-3},
+                    Bound{DType::Q5_K, 1.231e-3}, Bound{DType::Q6_K, 2.97e-4},
+                    Bound{DType::IQ4_NL, 5.68e-3}, Bound{DType::IQ4_XS, 5.89e-3},
+                    Bound{DType::IQ3_S, 1.915e-2}, Bound{DType::IQ3_XXS, 3.343e-2},
+                    Bound{DType::MXFP4, 1.332e-2}),
     [](const auto& instance) { return std::string(evener::info(instance.param.dtype).name); });
 
 // A format whose weights are scale * factor * level, by sub-blocks.
@@ -255,6 +256,7 @@ TEST_P(Products, ComeBackAsTheyAreIfTheyUseTheirRange) {
 INSTANTIATE_TEST_SUITE_P(
     Formats, Products,
     testing::Values(Product{DType::Q4_0, 1, {1}, whole_levels(-8, 7)},
+                    Product{DType::Q5_0, 1, {1}, whole_levels(-16, 15)},
                     Product{DType::Q8_0, 1, {1}, whole_levels(-127, 127)},
                     Product{DType::IQ4_NL, 1, {1}, kIq4},
                     Product{DType::IQ4_XS, 8, whole_levels(-32, 31), kIq4},
@@ -373,6 +375,7 @@ TEST_P(FormatsWithOneScale, ComeCloseToTheBestOfAllScales) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, FormatsWithOneScale,
                          testing::Values(OneScale{DType::Q4_0, whole_levels(-8, 7), 1.01},
+                                         OneScale{DType::Q5_0, whole_levels(-16, 15), 1.02},
                                          OneScale{DType::Q8_0, whole_levels(-127, 127), 1.15},
                                          OneScale{DType::IQ4_NL, kIq4, 1.01}),
                          [](const auto& instance) {
