@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/progress.h"
-#include "base/signals.h"
 #include "cli/command.h"
+#include "cli/long_work.h"
 #include "cli/text_options.h"
 
 namespace evener::cli {
@@ -101,6 +99,7 @@ Status check_same_tokens(const TokenizedText& text, const gguf::File& b) {
 }
 
 Result<int> run() {
+  LongWork work("comparing");
   ASSIGN_OR_RETURN(const gguf::File file_a, gguf::File::open(options.a));
   ASSIGN_OR_RETURN(const gguf::File file_b, gguf::File::open(options.b));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file_a, options.text));
@@ -109,16 +108,12 @@ Result<int> run() {
   ASSIGN_OR_RETURN(auto run_a, open_run(file_a, *device, options.text));
   ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, options.text));
 
-  std::atomic<bool> interrupted{false};
-  const SignalWatcher watcher([&interrupted](int) { interrupted = true; });
-  Progress progress;
   ASSIGN_OR_RETURN(const engine::TextComparison result,
                    engine::compare_on_text(run_a, run_b, text.view(), [&](size_t num_windows_done) {
-                     progress.show("comparing", static_cast<double>(num_windows_done) /
-                                                    static_cast<double>(text.windows.size()));
-                     return !interrupted;
+                     return work.advance(static_cast<double>(num_windows_done),
+                                         static_cast<double>(text.windows.size()));
                    }));
-  progress.clear();
+  work.finish();
   if (options.text.json)
     print_json(result);
   else

@@ -1,16 +1,14 @@
 // evener perplexity: how well a model foretells a text.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/progress.h"
-#include "base/signals.h"
 #include "cli/command.h"
+#include "cli/long_work.h"
 #include "cli/text_options.h"
 
 namespace evener::cli {
@@ -51,22 +49,19 @@ void print_result(const TokenizedText& text, const engine::RunningMean& nll, dou
 
 Result<int> run() {
   using Clock = std::chrono::steady_clock;
+  LongWork work("perplexity");
   ASSIGN_OR_RETURN(const gguf::File file, gguf::File::open(options.model));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file, options.text));
   ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
   ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text));
 
-  std::atomic<bool> interrupted{false};
-  const SignalWatcher watcher([&interrupted](int) { interrupted = true; });
-  Progress progress;
   const Clock::time_point begin = Clock::now();
   ASSIGN_OR_RETURN(const engine::RunningMean nll,
                    engine::score_text(logits_run, text.view(), [&](size_t num_windows_done) {
-                     progress.show("perplexity", static_cast<double>(num_windows_done) /
-                                                     static_cast<double>(text.windows.size()));
-                     return !interrupted;
+                     return work.advance(static_cast<double>(num_windows_done),
+                                         static_cast<double>(text.windows.size()));
                    }));
-  progress.clear();
+  work.finish();
   print_result(text, nll, std::chrono::duration<double>(Clock::now() - begin).count());
   return 0;
 }

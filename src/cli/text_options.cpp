@@ -53,8 +53,6 @@ Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& opti
   if (options.num_unscored > 0) window.num_unscored = options.num_unscored;
   ASSIGN_OR_RETURN(result.windows, engine::text_windows(result.tokens.size(), window));
   if (tokenizer->adds_bos()) result.bos = tokenizer->bos();
-  for (const engine::Window& part : result.windows)
-    result.num_scored += part.num_tokens - part.num_unscored;
   return result;
 }
 

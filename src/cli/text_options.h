@@ -38,7 +38,6 @@ struct TokenizedText {
   std::vector<int32_t> tokens;
   std::vector<engine::Window> windows;
   std::optional<int32_t> bos;
-  size_t num_scored = 0;
 
   engine::ScoredText view() const { return {.tokens = tokens, .windows = windows, .bos = bos}; }
 };
