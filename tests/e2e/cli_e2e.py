@@ -16,7 +16,7 @@ from harness import Server, contains, equal, request, run, run_tests, wait_until
 def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
-    for command in ("serve", "chat", "run", "inspect", "logits", "perplexity", "compare"):
+    for command in ("serve", "chat", "run", "inspect", "logits", "quantize", "perplexity", "compare"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -25,7 +25,7 @@ def test_help_and_version_end_well(evener, data):
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
-                             "  commands are serve, chat, run, inspect, logits, perplexity, compare\n"))
+                             "  commands are serve, chat, run, inspect, logits, quantize, perplexity, compare\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
@@ -70,6 +70,52 @@ def test_logits_writes_what_it_says(evener, data):
         equal(run(evener, "logits", model, "--tokens", "1 2\n3", "--out", one_by_one, "--kv", "f32", "--chunk", "1")[0], 0)
         with open(path, "rb") as a, open(one_by_one, "rb") as b:
             equal(a.read(), b.read())
+
+
+def test_quantize_writes_a_model_that_runs(evener, data):
+    model = os.path.join(data, "models", "qwen35moe.gguf")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "small.gguf")
+        status, out, _ = run(evener, "quantize", model, path, "q8_0")
+        equal(status, 0)
+        contains(out, "to Q8_0: ")
+        contains(out, f"{path} written in ")
+        contains(run(evener, "inspect", path)[1], "quantisation       Q8_0")
+        logits = os.path.join(folder, "l.npy")
+        equal(run(evener, "logits", path, "--tokens", "1,2,3", "--out", logits)[0], 0)
+        equal(sorted(os.listdir(folder)), ["l.npy", "small.gguf"])
+
+
+def test_quantize_replaces_nothing_unasked(evener, data):
+    model = os.path.join(data, "models", "qwen3.gguf")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "small.gguf")
+        with open(path, "w", encoding="utf-8") as older:
+            older.write("older")
+        status, _, err = run(evener, "quantize", model, path, "Q4_0")
+        equal((status, err), (2, f"evener: cannot quantize: {path}: is there already\n  choose another name, or --force\n"))
+        equal(run(evener, "quantize", model, path, "Q4_0", "--dry-run")[0], 0)
+        equal(os.path.getsize(path), 5)
+        equal(run(evener, "quantize", model, path, "Q4_0", "--force")[0], 0)
+        assert os.path.getsize(path) > 5
+        status, _, err = run(evener, "quantize", path, path, "Q4_0", "--force")
+        equal(status, 2)
+        contains(err, "is the input itself")
+        status, out, _ = run(evener, "quantize", path, path + "2", "Q8_0", "--dry-run")
+        contains(out, "are quantised already")
+
+
+def test_quantize_says_what_is_wrong(evener, data):
+    model = os.path.join(data, "models", "qwen3.gguf")
+    status, _, err = run(evener, "quantize", model, "/dev/null/x", "Q4_7")
+    equal(status, 2)
+    contains(err, "'Q4_7' is none that Evener writes\n  one of F16, BF16, Q8_0,")
+    status, _, err = run(evener, "quantize", model, "/nowhere/at/all.gguf", "Q4_0")
+    equal(status, 1)
+    contains(err, "/nowhere/at/all.gguf")
+    status, _, err = run(evener, "quantize", model, "/nowhere/x", "Q4_0", "--imatrix", model)
+    equal(status, 1)
+    contains(err, "general.type")
 
 
 def test_logits_refuses_what_is_no_token(evener, data):
