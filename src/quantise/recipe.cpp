@@ -39,7 +39,7 @@ bool is_head(Role role, const ModelShape& shape) {
 template <DType type, DType head>
 DType choose_one(std::string_view tensor, const ModelShape& shape) {
   const TensorPlace place = place_of(tensor);
-  if (place.role == Role::gates) return type == DType::F16 || type == DType::BF16 ? type : head;
+  if (place.role == Role::gates && info(type).block_size > 1) return DType::Q8_0;
   return is_head(place.role, shape) ? head : type;
 }
 
