@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "quant/sub_scales.h"
+
 namespace evener::quant {
 namespace {
 
@@ -154,6 +156,25 @@ Points fit_points(const PointSearch& search, Signs signs, std::span<const float>
     points.indices[2 * i + 1] = uint16_t(octet.indices[1]);
   }
   return points;
+}
+
+Iq3Fit fit_iq3(const PointSearch& search, const Iq3Kind& kind, std::span<const float> x,
+               std::span<const float> q) {
+  const Reaches reaches = {
+      .level = kind.farthest, .ratio = 1.12f, .below = 4, .above = 2, .both_signs = false};
+  constexpr Factors kFactors = {.first = 1, .last = 31, .step = 2};
+  const auto fit = [&](size_t sub, float scale) {
+    return fit_points(search, kind.signs, x.subspan(sub * 32, 32), q.subspan(sub * 32, 32), scale);
+  };
+  const auto match = [&](size_t sub, float scale) { return fit(sub, scale).match; };
+  const SubScales scales = fit_sub_scales<8>(x, q, reaches, kFactors, kind.unit, match);
+  Iq3Fit result;
+  result.scale = scales.half;
+  for (size_t sub = 0; sub < 8; ++sub) {
+    result.sub_scales[sub] = uint8_t(scales.factors[sub] / 2);
+    result.points[sub] = fit(sub, scales.of(sub));
+  }
+  return result;
 }
 
 }  // namespace evener::quant

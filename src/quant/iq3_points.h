@@ -47,4 +47,21 @@ struct Points {
 Points fit_points(const PointSearch& search, Signs signs, std::span<const float> x,
                   std::span<const float> q, float scale);
 
+// What the formats do not share.
+struct Iq3Kind {
+  Signs signs;
+  float farthest;  // coordinate of any point
+  float unit;      // a point's scale is unit * stored scale * (2 sub_scale + 1)
+};
+
+// A block of 256 weights: the scale as a half, and for each 32 a sub-scale of four bits and points.
+struct Iq3Fit {
+  uint16_t scale = 0;
+  std::array<uint8_t, 8> sub_scales{};
+  std::array<Points, 8> points;
+};
+
+Iq3Fit fit_iq3(const PointSearch& search, const Iq3Kind& kind, std::span<const float> x,
+               std::span<const float> q);
+
 }  // namespace evener::quant

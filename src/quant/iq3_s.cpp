@@ -9,7 +9,6 @@
 #include "quant/formats.h"
 #include "quant/iq3_grids.h"
 #include "quant/iq3_points.h"
-#include "quant/sub_scales.h"
 #include "tensor/float16.h"
 
 namespace evener::quant {
@@ -47,22 +46,14 @@ void put_points(Block& block, size_t sub, const Points& points, unsigned sub_sca
   block.sub_scales[sub / 2] |= uint8_t(sub_scale << (sub % 2 * 4));
 }
 
-constexpr Reaches kReaches = {
-    .level = 15, .ratio = 1.12f, .below = 4, .above = 2, .both_signs = false};
-constexpr Factors kFactors = {.first = 1, .last = 31, .step = 2};
+constexpr Iq3Kind kKind = {.signs = Signs::any, .farthest = 15, .unit = 1};
 
 Block encode_block(std::span<const float> x, std::span<const float> q) {
   static const PointSearch search(iq3_s_grid.points);
-  const auto fit = [&](size_t sub, float scale) {
-    return fit_points(search, Signs::any, x.subspan(sub * 32, 32), q.subspan(sub * 32, 32), scale);
-  };
-  const auto match = [&](size_t sub, float scale) { return fit(sub, scale).match; };
-  const SubScales scales = fit_sub_scales<8>(x, q, kReaches, kFactors, 1, match);
+  const Iq3Fit fit = fit_iq3(search, kKind, x, q);
   Block block{};
-  block.scale = scales.half;
-  for (size_t sub = 0; sub < 8; ++sub) {
-    put_points(block, sub, fit(sub, scales.of(sub)), unsigned(scales.factors[sub] / 2));
-  }
+  block.scale = fit.scale;
+  for (size_t sub = 0; sub < 8; ++sub) put_points(block, sub, fit.points[sub], fit.sub_scales[sub]);
   return block;
 }
 
