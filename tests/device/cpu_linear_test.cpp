@@ -48,8 +48,20 @@ std::vector<size_t> half_places(DType dtype) {
     case DType::Q4_K:
     case DType::Q5_K:
       return {0, 2};
+    case DType::Q2_K:
+      return {80, 82};
+    case DType::Q3_K:
+      return {108};
     case DType::Q6_K:
       return {208};
+    case DType::TQ1_0:
+      return {52};
+    case DType::TQ2_0:
+      return {64};
+    case DType::MXFP4:
+    case DType::NVFP4:
+    case DType::IQ1_M:
+      return {};
     default:
       return {0};
   }
@@ -60,6 +72,14 @@ void put_half(std::byte* at, uint16_t half) { std::memcpy(at, &half, sizeof half
 uint16_t random_half(Random& random, DType dtype) {
   const float value = std::normal_distribution<float>(0, 0.05f)(random);
   return dtype == DType::BF16 ? uint16_t(std::bit_cast<uint32_t>(value) >> 16) : f32_to_f16(value);
+}
+
+// The half of an IQ1_M block, four bits of which are the upper ones of each of its last four words.
+void put_scattered_half(std::byte* block, uint16_t half) {
+  for (size_t i = 0; i < 4; ++i) {
+    std::byte& upper = block[49 + 2 * i];
+    upper = (upper & std::byte(15)) | std::byte((half >> (4 * i) & 15) << 4);
+  }
 }
 
 // A matrix in the file's layout.
@@ -81,11 +101,13 @@ struct Stored {
   reference::StoredWeight judged() const { return {dtype, outputs, inputs, bytes}; }
 
   void fill(std::byte byte) { std::ranges::fill(bytes, byte); }
-  void set_halves(Random& random) {
+  void set_scales(Random& random) {
     for (size_t block = 0; block < bytes.size(); block += info(dtype).block_bytes) {
       for (const size_t place : half_places(dtype)) {
         put_half(&bytes[block + place], random_half(random, dtype));
       }
+      if (dtype == DType::MXFP4) bytes[block] = std::byte(112 + random() % 16);
+      if (dtype == DType::IQ1_M) put_scattered_half(&bytes[block], random_half(random, dtype));
     }
   }
 };
@@ -101,7 +123,7 @@ Stored random_weight(Random& random, DType dtype, size_t outputs, size_t inputs)
     return weight;
   }
   for (std::byte& byte : weight.bytes) byte = std::byte(random() & 255);
-  weight.set_halves(random);
+  weight.set_scales(random);
   return weight;
 }
 
@@ -140,10 +162,13 @@ struct Case {
   DType dtype;
 };
 
-// Types that are multiplied; a format may have no kernel and serve embedding tables alone.
 std::vector<DType> types_of(const LinearKernels& kernels) {
   std::vector<DType> types;
-  for (size_t i = 0; i < kernels.num_formats; ++i) types.push_back(DType(kernels.formats[i].dtype));
+  for (const FormatTable* const table : kernels.tables) {
+    for (size_t i = 0; i < table->num_formats; ++i) {
+      types.push_back(DType(table->formats[i].dtype));
+    }
+  }
   return types;
 }
 
@@ -201,7 +226,7 @@ TEST_P(Linear, ExtremeCodesAndActivationsDoNotSaturate) {
   for (const int byte : {0x00, 0x7f, 0x80, 0x88, 0xff}) {
     Stored weight(dtype(), 9, block() == 1 ? 64 : 2 * block());
     weight.fill(std::byte(byte));
-    weight.set_halves(random_);
+    weight.set_scales(random_);
     if (dtype() == DType::F32) weight.fill(std::byte(0x3f));
     Matrix x(10, weight.inputs);
     for (size_t i = 0; i < x.values.size(); ++i) {
@@ -323,6 +348,42 @@ INSTANTIATE_TEST_SUITE_P(Kernels, LinearParts, testing::ValuesIn(all_kernels()),
                            return name;
                          });
 
+// Loading asks only whether a type can be decoded before it takes memory.
+TEST(PackWeight, KnowsEveryTypeThatCanBeDecoded) {
+  for (const LinearKernels* const kernels : all_kernels()) {
+    for (const quant::Format* const format : quant::formats()) {
+      EXPECT_NE(find_kernels(*kernels, format->dtype), nullptr) << info(format->dtype).name;
+    }
+    EXPECT_EQ(types_of(*kernels).size(), quant::formats().size());
+  }
+}
+
+// Method: one activation that is not 0, so that the result is one weight.
+TEST(PackWeight, KeepsSubnormalAndLargestScalesOfFourBitFloats) {
+  for (const LinearKernels* const kernels : all_kernels()) {
+    for (const int exponent : {0, 1, 2, 3, 127, 250}) {
+      Stored weight(DType::MXFP4, 1, 32);
+      weight.fill(std::byte(0x22));  // 1 everywhere
+      weight.bytes[0] = std::byte(exponent);
+      const float scale = std::ldexp(1.0f, exponent - 127);
+      std::vector<float> x(32);
+      x[7] = exponent < 64 ? 0x1p10f : 1;  // keeps the result normal
+      const std::vector<float> y = Multiplier(*kernels, 1, weight)(x);
+      EXPECT_NEAR(y[0] / x[7] / scale, 1, 1e-3) << kernels->isa << ", exponent " << exponent;
+    }
+    for (const int bits : {0x00, 0x01, 0x07, 0x08, 0x7e, 0x7f, 0xff}) {
+      Stored weight(DType::NVFP4, 1, 64);
+      weight.fill(std::byte(0x22));
+      for (size_t i = 0; i < 4; ++i) weight.bytes[i] = std::byte(bits);
+      std::vector<float> decoded(64);
+      quant::find_format(DType::NVFP4)->decode(weight.bytes, decoded.data());
+      std::vector<float> x(64);
+      x[40] = 127;  // its block's scale is 1
+      EXPECT_EQ(Multiplier(*kernels, 1, weight)(x)[0], 127 * decoded[40]) << bits;
+    }
+  }
+}
+
 TEST(PackWeight, SaysWhichTypeItCannotUse) {
   const auto pool = make_pool(1);
   const std::vector<std::byte> bytes(4 * 32);
@@ -353,7 +414,8 @@ TEST(PackedWeight, HoldsAboutTheBitsOfTheFile) {
     const auto weight =
         pack_weight(stored.source(), WeightUse::linear, *pool, *all_kernels().front());
     ASSERT_TRUE(weight.has_value());
-    EXPECT_LE((*weight)->size_bytes(), stored.bytes.size() * 103 / 100);
+    const size_t percent = dtype == DType::TQ1_0 ? 123 : 104;  // TQ1_0 is packed as TQ2_0
+    EXPECT_LE((*weight)->size_bytes(), stored.bytes.size() * percent / 100);
     EXPECT_GE((*weight)->size_bytes(), stored.bytes.size());
   }
 }

@@ -72,9 +72,9 @@ std::vector<float> decoded(const StoredWeight& weight) {
 Matrix rounded_activations(DType dtype, const Matrix& x) {
   Matrix rounded = x;
   if (is_float(dtype)) return rounded;
-  const size_t block = info(dtype).block_size;
-  for (size_t i = 0; i < x.values.size(); i += block) {
-    (block == 32 ? round_q8_0 : round_q8_k)(&x.values[i], &rounded.values[i]);
+  const bool by_256 = info(dtype).block_size == 256;
+  for (size_t i = 0; i < x.values.size(); i += by_256 ? 256 : 32) {
+    (by_256 ? round_q8_k : round_q8_0)(&x.values[i], &rounded.values[i]);
   }
   return rounded;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -24,13 +25,6 @@ Error unsupported(const WeightSource& source, std::string why) {
                .where = "tensor '" + std::string(source.name) + "'",
                .why = std::move(why),
                .remedy = "convert the model to one of the types that `evener inspect` names"};
-}
-
-const FormatKernels* find_kernels(const LinearKernels& kernels, DType dtype) {
-  for (size_t i = 0; i < kernels.num_formats; ++i) {
-    if (kernels.formats[i].dtype == uint32_t(dtype)) return &kernels.formats[i];
-  }
-  return nullptr;
 }
 
 size_t groups_of(const WeightSource& source, size_t lanes) {
@@ -95,6 +89,15 @@ Result<std::unique_ptr<Weight>> pack_linear(const WeightSource& source, ThreadPo
 }
 
 }  // namespace
+
+const FormatKernels* find_kernels(const LinearKernels& kernels, DType dtype) {
+  for (const FormatTable* const table : kernels.tables) {
+    for (const FormatKernels& format : std::span(table->formats, table->num_formats)) {
+      if (format.dtype == uint32_t(dtype)) return &format;
+    }
+  }
+  return nullptr;
+}
 
 PackedWeight::PackedWeight(const WeightSource& source, const FormatKernels& kernels, size_t lanes,
                            Memory memory)

@@ -13,9 +13,12 @@
 
 namespace evener::device::cpu {
 
+// Null if the table has no kernels for this type.
+const FormatKernels* find_kernels(const LinearKernels& kernels, DType dtype);
+
 // A weight in the layout of the CPU's linear kernels: `lanes` neighbouring outputs form a group
 // (the last one is filled up with zeros), in which the lanes lie side by side for every few inputs.
-// Holds as many bits per weight as the file does, give or take 3 %. See kernels/q4_k.inl and its
+// Holds as many bits per weight as the file does, give or take 4 %. See kernels/q4_k.inl and its
 // neighbours. The matrices of a stack follow each other, each beginning with a group of its own.
 class PackedWeight final : public Weight {
  public:

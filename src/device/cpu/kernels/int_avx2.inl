@@ -8,19 +8,51 @@ struct Bytes {
 
   static Bytes load(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
   static Bytes splat(int byte) { return {_mm256_set1_epi8(char(byte))}; }
-  static Bytes repeat_four(const int8_t* p) {
+  static Bytes repeat_four(const void* p) {
     int32_t four;
     memcpy(&four, p, 4);
     return {_mm256_set1_epi32(four)};
   }
+  static Bytes repeat_sixteen(const void* p) {
+    return {_mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
+  }
   void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
 };
 
+Bytes operator+(Bytes a, Bytes b) { return {_mm256_add_epi8(a.v, b.v)}; }
+Bytes operator-(Bytes a, Bytes b) { return {_mm256_sub_epi8(a.v, b.v)}; }
+Bytes operator^(Bytes a, Bytes b) { return {_mm256_xor_si256(a.v, b.v)}; }
 Bytes operator&(Bytes a, Bytes b) { return {_mm256_and_si256(a.v, b.v)}; }
 Bytes operator|(Bytes a, Bytes b) { return {_mm256_or_si256(a.v, b.v)}; }
 // Within 16 bits: bits cross from byte to byte and must be masked off.
 Bytes operator>>(Bytes a, int n) { return {_mm256_srli_epi16(a.v, n)}; }
 Bytes operator<<(Bytes a, int n) { return {_mm256_slli_epi16(a.v, n)}; }
+
+// table[code] for codes below 16, of a table that repeats.
+Bytes look_up(Bytes table, Bytes codes) { return {_mm256_shuffle_epi8(table.v, codes.v)}; }
+
+// 255 where a & bits is not 0, else 0; each byte of `bits` is a single bit.
+Bytes where_set(Bytes a, Bytes bits) {
+  return {_mm256_cmpeq_epi8(_mm256_and_si256(a.v, bits.v), bits.v)};
+}
+
+// 255 where a >= b, else 0.
+Bytes where_at_least(Bytes a, Bytes b) {
+  return {_mm256_cmpeq_epi8(_mm256_max_epu8(a.v, b.v), a.v)};
+}
+
+// Byte `byte` of each lane, four times.
+Bytes repeat_byte(Bytes a, size_t byte) {
+  const __m256i lanes = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404,
+                                          0x08080808, 0x0c0c0c0c);
+  return {_mm256_shuffle_epi8(a.v, _mm256_or_si256(lanes, _mm256_set1_epi8(char(byte))))};
+}
+
+// eight(n) is the vector of lanes 8 n to 8 n + 7.
+template <class Eight>
+EVENER_INLINE inline Bytes from_eights(Eight eight) {
+  return {eight(0)};
+}
 
 struct Ints {
   __m256i v;
@@ -28,13 +60,32 @@ struct Ints {
   static Ints zero() { return {_mm256_setzero_si256()}; }
   static Ints splat(int32_t x) { return {_mm256_set1_epi32(x)}; }
   static Ints load(const void* p) { return {_mm256_loadu_si256(static_cast<const __m256i*>(p))}; }
+  static Ints load_u8(const void* p) {
+    return {_mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)))};
+  }
+  static Ints load_u16(const void* p) {
+    return {_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
+  }
   void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
 };
 
+Ints operator&(Ints a, Ints b) { return {_mm256_and_si256(a.v, b.v)}; }
+Ints operator|(Ints a, Ints b) { return {_mm256_or_si256(a.v, b.v)}; }
 Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.v, b.v)}; }
 Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.v, b.v)}; }
+Ints operator*(Ints a, Ints b) { return {_mm256_mullo_epi32(a.v, b.v)}; }
 Ints operator<<(Ints a, int n) { return {_mm256_slli_epi32(a.v, n)}; }
+Ints operator>>(Ints a, int n) { return {_mm256_srli_epi32(a.v, n)}; }  // zeros come in
+Ints max(Ints a, Ints b) { return {_mm256_max_epi32(a.v, b.v)}; }
 F32 to_f32(Ints a) { return {_mm256_cvtepi32_ps(a.v)}; }
+F32 bits_as_f32(Ints a) { return {_mm256_castsi256_ps(a.v)}; }
+Bytes as_bytes(Ints a) { return {a.v}; }
+Ints as_ints(Bytes a) { return {a.v}; }
+
+// 255 in all bytes of the lanes in which bit `bit` is set, else 0.
+Bytes lanes_where_set(Ints a, int bit) {
+  return {_mm256_srai_epi32(_mm256_slli_epi32(a.v, 31 - bit), 31)};
+}
 
 // Two 16-bit values a lane.
 struct Pairs {
@@ -79,6 +130,9 @@ Scale scale_of_second(Pairs a) {
       _mm256_or_si256(twice, _mm256_setr_epi64x(0, 0x0808080808080808, 0, 0x0808080808080808)))};
 }
 
+// Of a value in [0, 65535] a lane.
+Scale scale_of(Ints a) { return {_mm256_or_si256(a.v, _mm256_slli_epi32(a.v, 16))}; }
+
 // Sums of products of codes and activations, two 16-bit ones a lane. Activations are in [-127, 127]
 // and codes in [0, code_max], so that steps_before_scaling(code_max) products per byte fit.
 struct ProductSum {
@@ -102,21 +156,19 @@ Ints add_unscaled(Ints total, ProductSum sum) {
 
 // Codes in [-128, 127]: the sign of a code goes over to the activation, so that -128 works and no
 // pair of products leaves 16 bits.
-constexpr int kSignedOffsetLog2 = -1;  // none
+constexpr int kSignedOffset = 0;
 
 struct SignedCodes {
   __m256i v;
   __m256i magnitude;
-  static SignedCodes load(const void* p) {
-    const __m256i v = _mm256_loadu_si256(static_cast<const __m256i*>(p));
-    return {v, _mm256_abs_epi8(v)};
-  }
+  static SignedCodes of(Bytes codes) { return {codes.v, _mm256_abs_epi8(codes.v)}; }
+  static SignedCodes load(const void* p) { return of(Bytes::load(p)); }
   void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
 };
 
-Ints add_signed_products(Ints total, SignedCodes codes, Bytes x) {
+ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
   const __m256i products = _mm256_maddubs_epi16(codes.magnitude, _mm256_sign_epi8(x.v, codes.v));
-  return {_mm256_add_epi32(total.v, _mm256_madd_epi16(products, _mm256_set1_epi16(1)))};
+  return {_mm256_add_epi16(sum.v, products)};
 }
 
 // Rounds 32 floats times `factor` to the nearest integers, ties to even, within [-128, 127].
@@ -135,6 +187,13 @@ void round_to_codes(const float* x, float factor, int8_t* codes) {
 F32 load_bf16(const uint16_t* p) {
   const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16))};
+}
+
+// Half the values of 8-bit floats with four exponent bits and three fraction bits (E4M3), without
+// sign or NaN: shifted to a half's place, their exponent is off by a constant.
+F32 load_half_e4m3(const void* p) {
+  const __m128i bytes = _mm_cvtepu8_epi16(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
+  return F32{_mm256_cvtph_ps(_mm_slli_epi16(bytes, 7))} * F32::splat(0x1p7f);
 }
 
 // The sums of each 8 of 32 codes.

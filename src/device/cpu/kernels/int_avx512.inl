@@ -8,18 +8,45 @@ struct Bytes {
 
   static Bytes load(const void* p) { return {_mm512_loadu_si512(p)}; }
   static Bytes splat(int byte) { return {_mm512_set1_epi8(char(byte))}; }
-  static Bytes repeat_four(const int8_t* p) {
+  static Bytes repeat_four(const void* p) {
     int32_t four;
     memcpy(&four, p, 4);
     return {_mm512_set1_epi32(four)};
   }
+  static Bytes repeat_sixteen(const void* p) {
+    return {_mm512_broadcast_i32x4(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
+  }
   void store(void* p) const { _mm512_storeu_si512(p, v); }
 };
 
+Bytes operator+(Bytes a, Bytes b) { return {_mm512_add_epi8(a.v, b.v)}; }
+Bytes operator-(Bytes a, Bytes b) { return {_mm512_sub_epi8(a.v, b.v)}; }
+Bytes operator^(Bytes a, Bytes b) { return {_mm512_xor_si512(a.v, b.v)}; }
 Bytes operator&(Bytes a, Bytes b) { return {_mm512_and_si512(a.v, b.v)}; }
 Bytes operator|(Bytes a, Bytes b) { return {_mm512_or_si512(a.v, b.v)}; }
 Bytes operator>>(Bytes a, int n) { return {_mm512_srl_epi16(a.v, _mm_cvtsi32_si128(n))}; }
 Bytes operator<<(Bytes a, int n) { return {_mm512_sll_epi16(a.v, _mm_cvtsi32_si128(n))}; }
+
+Bytes look_up(Bytes table, Bytes codes) { return {_mm512_shuffle_epi8(table.v, codes.v)}; }
+
+Bytes where_set(Bytes a, Bytes bits) {
+  return {_mm512_movm_epi8(_mm512_test_epi8_mask(a.v, bits.v))};
+}
+
+Bytes where_at_least(Bytes a, Bytes b) {
+  return {_mm512_movm_epi8(_mm512_cmpge_epu8_mask(a.v, b.v))};
+}
+
+Bytes repeat_byte(Bytes a, size_t byte) {
+  const __m512i lanes =
+      _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
+  return {_mm512_shuffle_epi8(a.v, _mm512_or_si512(lanes, _mm512_set1_epi8(char(byte))))};
+}
+
+template <class Eight>
+EVENER_INLINE inline Bytes from_eights(Eight eight) {
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(eight(0)), eight(1), 1)};
+}
 
 struct Ints {
   __m512i v;
@@ -27,13 +54,31 @@ struct Ints {
   static Ints zero() { return {_mm512_setzero_si512()}; }
   static Ints splat(int32_t x) { return {_mm512_set1_epi32(x)}; }
   static Ints load(const void* p) { return {_mm512_loadu_si512(p)}; }
+  static Ints load_u8(const void* p) {
+    return {_mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
+  }
+  static Ints load_u16(const void* p) {
+    return {_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p)))};
+  }
   void store(void* p) const { _mm512_storeu_si512(p, v); }
 };
 
+Ints operator&(Ints a, Ints b) { return {_mm512_and_si512(a.v, b.v)}; }
+Ints operator|(Ints a, Ints b) { return {_mm512_or_si512(a.v, b.v)}; }
 Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.v, b.v)}; }
 Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.v, b.v)}; }
 Ints operator<<(Ints a, int n) { return {_mm512_sll_epi32(a.v, _mm_cvtsi32_si128(n))}; }
+Ints operator*(Ints a, Ints b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
+Ints operator>>(Ints a, int n) { return {_mm512_srl_epi32(a.v, _mm_cvtsi32_si128(n))}; }
+Ints max(Ints a, Ints b) { return {_mm512_max_epi32(a.v, b.v)}; }
 F32 to_f32(Ints a) { return {_mm512_cvtepi32_ps(a.v)}; }
+F32 bits_as_f32(Ints a) { return {_mm512_castsi512_ps(a.v)}; }
+Bytes as_bytes(Ints a) { return {a.v}; }
+Ints as_ints(Bytes a) { return {a.v}; }
+
+Bytes lanes_where_set(Ints a, int bit) {
+  return {_mm512_srai_epi32(_mm512_sll_epi32(a.v, _mm_cvtsi32_si128(31 - bit)), 31)};
+}
 
 struct Pairs {
   __m512i v;
@@ -66,6 +111,8 @@ struct Scale {
 Scale scale_of_first(Pairs a) { return {_mm512_srai_epi32(_mm512_slli_epi32(a.v, 16), 16)}; }
 Scale scale_of_second(Pairs a) { return {_mm512_srai_epi32(a.v, 16)}; }
 
+Scale scale_of(Ints a) { return {a.v}; }
+
 // One 32-bit sum a lane: nothing overflows within a sub-block.
 struct ProductSum {
   __m512i v;
@@ -84,21 +131,20 @@ Ints add_scaled(Ints total, ProductSum sum, Scale scale) {
 
 Ints add_unscaled(Ints total, ProductSum sum) { return {_mm512_add_epi32(total.v, sum.v)}; }
 
-// Codes in [-128, 127] are used as code + 128; 128 times the sum of the activations goes off again.
-constexpr int kSignedOffsetLog2 = 7;
+// Codes in [-128, 127] are used as code + 128.
+constexpr int kSignedOffset = 128;
 
 struct SignedCodes {
   __m512i v;
-  void store(void* p) const {
-    _mm512_storeu_si512(p, _mm512_xor_si512(v, _mm512_set1_epi8(char(-128))));
+  static SignedCodes of(Bytes codes) {
+    return {_mm512_xor_si512(codes.v, _mm512_set1_epi8(char(-128)))};
   }
-  static SignedCodes load(const void* p) {
-    return {_mm512_xor_si512(_mm512_loadu_si512(p), _mm512_set1_epi8(char(-128)))};
-  }
+  static SignedCodes load(const void* p) { return of(Bytes::load(p)); }
+  void store(void* p) const { (Bytes{v} ^ Bytes::splat(-128)).store(p); }
 };
 
-Ints add_signed_products(Ints total, SignedCodes codes, Bytes x) {
-  return {_mm512_dpbusd_epi32(total.v, codes.v, x.v)};
+ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
+  return {_mm512_dpbusd_epi32(sum.v, codes.v, x.v)};
 }
 
 void round_to_codes(const float* x, float factor, int8_t* codes) {
@@ -112,6 +158,11 @@ void round_to_codes(const float* x, float factor, int8_t* codes) {
 F32 load_bf16(const uint16_t* p) {
   const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16))};
+}
+
+F32 load_half_e4m3(const void* p) {
+  const __m256i bytes = _mm256_cvtepu8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+  return F32{_mm512_cvtph_ps(_mm256_slli_epi16(bytes, 7))} * F32::splat(0x1p7f);
 }
 
 void sum_codes(const int8_t* codes, int32_t (&sums)[4]) {

@@ -3,34 +3,35 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "device/cpu/kernels/codebooks.h"
 #include "device/cpu/kernels/linear_kernels.h"
 
 namespace evener::device::cpu {
 namespace {
 
-// The vector of floats is shared with the other operations and has more than linear maps need.
+// The vectors are shared with other files and have more than this one needs.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "device/cpu/kernels/f32_avx2.inl"
-#pragma GCC diagnostic pop
 //
 #include "device/cpu/kernels/unroll.inl"
 //
 #include "device/cpu/kernels/int_avx2.inl"
 //
-#include "device/cpu/kernels/linear_sums.inl"
+#include "device/cpu/kernels/linear_core.inl"
+#pragma GCC diagnostic pop
 //
+#include "device/cpu/kernels/two_bits.inl"
+//
+#include "device/cpu/kernels/iq4_nl.inl"
+#include "device/cpu/kernels/q2_0.inl"
 #include "device/cpu/kernels/q4_0.inl"
-#include "device/cpu/kernels/q4_k.inl"
-#include "device/cpu/kernels/q6_k.inl"
 #include "device/cpu/kernels/q8_0.inl"
-//
-#include "device/cpu/kernels/linear_float.inl"
-#include "device/cpu/kernels/linear_small.inl"
-#include "device/cpu/kernels/linear_super.inl"
 #include "device/cpu/kernels/quantise.inl"
 //
 #include "device/cpu/kernels/linear_table.inl"
+
+constexpr FormatTable kTable = {kFormats, sizeof kFormats / sizeof kFormats[0]};
 
 }  // namespace
 
@@ -39,8 +40,7 @@ const LinearKernels linear_kernels_avx2 = {
     .lanes = kLanes,
     .quantise_q8_0 = quantise_q8_0,
     .quantise_q8_k = quantise_q8_k,
-    .formats = kFormats,
-    .num_formats = sizeof kFormats / sizeof kFormats[0],
+    .tables = {&kTable, &super_formats_avx2, &codebook_formats_avx2},
 };
 
 }  // namespace evener::device::cpu

@@ -17,6 +17,7 @@ struct Q8_0Panel {
   int8_t codes[8][kPanelRows][4];
   float scale[kPanelRows];       // rounded to f16
   int32_t sum[kPanelRows];       // of the codes
+  int32_t half_sum[kPanelRows];  // of the first sixteen
   float scaled_sum[kPanelRows];  // sum times the unrounded scale, rounded to f16: llama.cpp's Q8_1
 };
 
@@ -64,18 +65,33 @@ struct FormatKernels {
   void (*many_rows)(const LinearArgs&);  // decodes each tile of weights once for all rows
 };
 
+// The formats of one object file: all in one take too long to compile.
+struct FormatTable {
+  const FormatKernels* formats;
+  size_t num_formats;
+};
+
+constexpr size_t kFormatTables = 3;
+
 struct LinearKernels {
   const char* isa;
   size_t lanes;  // outputs in a group
   // Rounds one row of n inputs (whole blocks) into place `row` of its panel.
   void (*quantise_q8_0)(const float* x, size_t n, Q8_0Panel* panel, size_t row);
   void (*quantise_q8_k)(const float* x, size_t n, Q8_KPanel* panel, size_t row);
-  const FormatKernels* formats;
-  size_t num_formats;
+  const FormatTable* tables[kFormatTables];
 };
 
 extern const LinearKernels linear_kernels_avx2;
 extern const LinearKernels linear_kernels_avx512vnni;
 extern const LinearKernels linear_kernels_avx512vnni_emulated;  // exists in tests alone
+
+// Of the formats with blocks of 256 inputs, and those among them that have codebooks.
+extern const FormatTable super_formats_avx2;
+extern const FormatTable super_formats_avx512vnni;
+extern const FormatTable super_formats_avx512vnni_emulated;
+extern const FormatTable codebook_formats_avx2;
+extern const FormatTable codebook_formats_avx512vnni;
+extern const FormatTable codebook_formats_avx512vnni_emulated;
 
 }  // namespace evener::device::cpu

@@ -48,6 +48,19 @@ EVENER_INLINE inline void store_totals(const TileTotals& totals, PanelSums& sums
 
 constexpr size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
+// Of `steps`, a power of two, those whose products are added in 16 bits: a power of two as well.
+constexpr size_t steps_in_run(size_t steps, size_t code_max) {
+  while (steps > steps_before_scaling(code_max)) steps /= 2;
+  return steps;
+}
+
+// a * factor, for factors up to 128.
+template <int factor>
+EVENER_INLINE inline Ints times(Ints a) {
+  if constexpr ((factor & (factor - 1)) != 0) return a * Ints::splat(factor);
+  return a << __builtin_ctz(factor);
+}
+
 size_t num_panels(const LinearArgs& args) { return (args.rows + kPanelRows - 1) / kPanelRows; }
 
 template <class Panel>

@@ -1,6 +1,6 @@
-// Linear maps of formats with blocks of 256 inputs and integer sub-scales: Q4_K, Q5_K, Q6_K. The
-// sums of products of a block are exact integers, so that only the order of blocks decides the bits
-// of a result: it rises, in one f32 sum an output.
+// Linear maps of formats with blocks of 256 inputs and, mostly, integer sub-scales: Q2_K to Q6_K,
+// IQ1 to IQ4_XS, TQ. The sums of products of a block are exact integers, so that only the order of
+// blocks decides the bits of a result: it rises, in one f32 sum an output.
 //
 // A format F says where the codes and scales of a packed block lie; SuperTile<F> is the same block
 // with everything laid out ready.
@@ -10,8 +10,9 @@ struct SuperShape {
   static constexpr size_t kSubs = 256 / F::kSubInputs;
   static constexpr size_t kParts = kSubs / F::kPartSubs;
   static constexpr size_t kSteps = F::kSubInputs / 4;
+  static constexpr size_t kPairs = kSubs / 2;
   // Steps whose products are added before the sub-scale is applied.
-  static constexpr size_t kRun = least(kSteps, steps_before_scaling(F::kCodeMax));
+  static constexpr size_t kRun = steps_in_run(kSteps, F::kCodeMax);
 };
 
 // Adds the products of one block, with their sub-scales: sums[r][g].
@@ -30,7 +31,7 @@ EVENER_INLINE inline void add_block(const F (&w)[groups], const Q8_KPanel& x,
             [&](auto i) EVENER_INLINE { products[i / groups][i % groups] = ProductSum::zero(); });
         unroll<Shape::kRun>([&](auto run_step) EVENER_INLINE {
           const size_t step = run * Shape::kRun + run_step;
-          Bytes codes[groups];
+          typename F::Codes codes[groups];
           unroll<groups>([&](auto g) EVENER_INLINE { codes[g] = w[g].codes(part, sub, step); });
           unroll<rows>([&](auto r) EVENER_INLINE {
             const Bytes four = Bytes::repeat_four(x.codes[first_step + step][r]);
@@ -54,8 +55,7 @@ EVENER_INLINE inline void add_block(const F (&w)[groups], const Q8_KPanel& x,
 template <size_t rows, size_t groups, class F>
 EVENER_INLINE inline void add_offsets(const F (&w)[groups], const Q8_KPanel& x,
                                       Ints (&sums)[rows][groups]) {
-  constexpr size_t kPairs = F::kHasMins ? 4 : 8;
-  for (size_t pair = 0; pair < kPairs; ++pair) {
+  for (size_t pair = 0; pair < SuperShape<F>::kPairs; ++pair) {
     unroll<groups>([&](auto g) EVENER_INLINE {
       Pairs factors;
       if constexpr (F::kHasMins) {
@@ -64,11 +64,22 @@ EVENER_INLINE inline void add_offsets(const F (&w)[groups], const Q8_KPanel& x,
         factors = w[g].sub_scales(pair);
       }
       unroll<rows>([&](auto r) EVENER_INLINE {
-        const auto& x_sums = F::kHasMins ? x.sums32[pair][r] : x.sums16[pair][r];
+        const auto& x_sums = F::kSubInputs == 32 ? x.sums32[pair][r] : x.sums16[pair][r];
         sums[r][g] = sums[r][g] + dot(factors, Pairs::repeat(x_sums));
       });
     });
   }
+}
+
+// A code c stands for kCodeStep c - kOffset, or for c itself beside a minimum.
+template <class F>
+constexpr bool kHasOffsets = F::kHasMins || F::kOffset != 0;
+
+template <class F>
+EVENER_INLINE inline Ints sum_of_values(Ints sum, Ints offsets) {
+  if constexpr (F::kCodeStep == 2) sum = sum + sum;
+  if constexpr (!kHasOffsets<F>) return sum;
+  return sum - times<F::kOffset>(offsets);
 }
 
 template <size_t rows, size_t groups, class F>
@@ -80,7 +91,7 @@ EVENER_INLINE inline void add_super_block(const F (&w)[groups], const Q8_KPanel&
     sums[i / groups][i % groups] = Ints::zero();
     offsets[i / groups][i % groups] = Ints::zero();
   });
-  add_offsets<rows, groups>(w, x, offsets);
+  if constexpr (kHasOffsets<F>) add_offsets<rows, groups>(w, x, offsets);
   add_block<rows, groups>(w, x, sums);
   unroll<rows>([&](auto r) EVENER_INLINE {
     const F32 x_scale = F32::splat(x.scale[r]);
@@ -90,7 +101,7 @@ EVENER_INLINE inline void add_super_block(const F (&w)[groups], const Q8_KPanel&
         total = fma(to_f32(sums[r][g]), w[g].scale() * x_scale, total);
         total = fma(to_f32(offsets[r][g]), w[g].min() * x_scale, total);
       } else {
-        const Ints sum = sums[r][g] - (offsets[r][g] << F::kOffsetLog2);
+        const Ints sum = sum_of_values<F>(sums[r][g], offsets[r][g]);
         total = fma(to_f32(sum), w[g].scale() * x_scale, total);
       }
     });
@@ -123,7 +134,7 @@ template <class F>
 struct SuperTileData {
   uint8_t codes[64][4 * kLanes];
   int32_t sub_scale[SuperShape<F>::kSubs][kLanes];
-  int32_t offset_factors[F::kHasMins ? 4 : 8][kLanes];
+  int32_t offset_factors[SuperShape<F>::kPairs][kLanes];
   float scale[kLanes];
   float min[kLanes];
 };
@@ -135,7 +146,9 @@ struct SuperTile {
   static constexpr size_t kPartSubs = F::kSubInputs == 32 ? 2 : 4;
   static constexpr size_t kCodeMax = F::kCodeMax;
   static constexpr bool kHasMins = F::kHasMins;
-  static constexpr int kOffsetLog2 = 5;
+  static constexpr int kCodeStep = F::kCodeStep;
+  static constexpr int kOffset = F::kOffset;
+  using Codes = typename F::Codes;
   const SuperTileData<F>* data;
 
   EVENER_INLINE F32 scale() const { return F32::load(data->scale); }
@@ -149,8 +162,8 @@ struct SuperTile {
   EVENER_INLINE Scale sub_scale(size_t part, size_t sub) const {
     return Scale::load(data->sub_scale[part * kPartSubs + sub]);
   }
-  EVENER_INLINE Bytes codes(size_t part, size_t sub, size_t step) const {
-    return Bytes::load(data->codes[(part * kPartSubs + sub) * (kSubInputs / 4) + step]);
+  EVENER_INLINE Codes codes(size_t part, size_t sub, size_t step) const {
+    return Codes::load(data->codes[(part * kPartSubs + sub) * (kSubInputs / 4) + step]);
   }
 };
 
@@ -169,9 +182,13 @@ void decode_block(const F& w, SuperTileData<F>* tile) {
   w.scale().store(tile->scale);
   if constexpr (F::kHasMins) {
     w.min().store(tile->min);
-    for (size_t pair = 0; pair < 4; ++pair) w.sub_mins(pair).store(tile->offset_factors[pair]);
-  } else {
-    for (size_t pair = 0; pair < 8; ++pair) w.sub_scales(pair).store(tile->offset_factors[pair]);
+    for (size_t pair = 0; pair < Shape::kPairs; ++pair) {
+      w.sub_mins(pair).store(tile->offset_factors[pair]);
+    }
+  } else if constexpr (kHasOffsets<F>) {
+    for (size_t pair = 0; pair < Shape::kPairs; ++pair) {
+      w.sub_scales(pair).store(tile->offset_factors[pair]);
+    }
   }
 }
 

@@ -8,20 +8,21 @@ struct SmallBlock {
   static constexpr size_t kFifthAt = has_min ? 4 : 2;
   static constexpr size_t kCodesAt = kFifthAt + (has_fifth ? 4 : 0);
   static constexpr size_t kLaneBytes = kCodesAt + 16;
+  static constexpr size_t kPanels = 1;
   static constexpr size_t kCodeMax = has_fifth ? 31 : 15;
 
   struct Kind {
     using Codes = Bytes;
-    static constexpr bool kSigned = false;
     static constexpr bool kHasMins = has_min;
     // Without a minimum a code c stands for c - 16 or c - 8.
-    static constexpr int kOffsetLog2 = has_min ? -1 : has_fifth ? 4 : 3;
+    static constexpr int kOffset = has_min ? 0 : has_fifth ? 16 : 8;
+    static constexpr size_t kScales = 1;
   };
   const uint8_t* block;
 
-  explicit SmallBlock(const void* p) : block(static_cast<const uint8_t*>(p)) {}
+  SmallBlock(const void* p, size_t) : block(static_cast<const uint8_t*>(p)) {}
 
-  EVENER_INLINE F32 scale() const {
+  EVENER_INLINE F32 scale(size_t) const {
     return F32::load_f16(reinterpret_cast<const uint16_t*>(block));
   }
   EVENER_INLINE F32 min() const {

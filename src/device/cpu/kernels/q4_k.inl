@@ -12,6 +12,9 @@ struct Q4K {
   static constexpr size_t kPartSubs = 2;  // sub-blocks between which codes are found differently
   static constexpr size_t kCodeMax = 15;
   static constexpr bool kHasMins = true;
+  static constexpr int kCodeStep = 1;
+  static constexpr int kOffset = 0;
+  using Codes = Bytes;
   const uint8_t* block;
 
   explicit Q4K(const void* p) : block(static_cast<const uint8_t*>(p)) {}

@@ -12,7 +12,9 @@ struct Q6K {
   static constexpr size_t kPartSubs = 8;
   static constexpr size_t kCodeMax = 63;
   static constexpr bool kHasMins = false;
-  static constexpr int kOffsetLog2 = 5;  // a code c stands for c - 32
+  static constexpr int kCodeStep = 1;
+  static constexpr int kOffset = 32;
+  using Codes = Bytes;
   const uint8_t* block;
 
   explicit Q6K(const void* p) : block(static_cast<const uint8_t*>(p)) {}

@@ -25,6 +25,7 @@ void quantise_q8_0(const float* x, size_t n, Q8_0Panel* panel, size_t row) {
     sum_codes(codes, sums);
     put_codes(codes, panel->codes, row);
     panel->scale[row] = round_to_f16(scale);
+    panel->half_sum[row] = sums[0] + sums[1];
     panel->sum[row] = sums[0] + sums[1] + sums[2] + sums[3];
     panel->scaled_sum[row] = round_to_f16(scale * float(panel->sum[row]));
   }

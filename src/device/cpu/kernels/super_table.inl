@@ -1,0 +1,11 @@
+// Formats of 256 inputs whose codes are numbers or look one up among sixteen.
+constexpr FormatKernels kFormats[] = {
+    super_format<Q2K>(10),    // Q2_K
+    super_format<Q3K>(11),    // Q3_K
+    super_format<Q4K>(12),    // Q4_K
+    super_format<Q5K>(13),    // Q5_K
+    super_format<Q6K>(14),    // Q6_K
+    super_format<Iq4Xs>(23),  // IQ4_XS
+    super_format<Tq2_0>(34),  // TQ1_0
+    super_format<Tq2_0>(35),  // TQ2_0
+};
