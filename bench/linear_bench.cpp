@@ -5,13 +5,16 @@
 //
 // Each round multiplies with `matrices` different weights, so that few rows read from memory as a
 // model does; the best round counts, which is what a busy machine leaves comparable. Prints GMAC/s
-// (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file.
+// (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file;
+// `read` is that of adding up 256 MiB, which no kernel can exceed that reads from memory.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -20,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "device/cpu/linear.h"
@@ -33,7 +37,9 @@ struct Options {
   size_t inputs = 1024;
   size_t num_matrices = 16;
   std::vector<size_t> rows = {1, 2, 4, 8, 16, 128, 512};
-  std::vector<std::string> types = {"Q4_K", "Q8_0", "Q6_K", "Q4_0", "F16"};
+  std::vector<std::string> types = {"Q4_K",   "Q5_K",   "Q6_K",    "Q8_0",   "Q4_0",
+                                    "IQ4_XS", "IQ3_S",  "IQ3_XXS", "IQ2_XS", "MXFP4",
+                                    "Q3_K",   "IQ4_NL", "BF16"};
   size_t num_threads = 1;
   size_t rounds = 5;
   std::string isa;
@@ -61,6 +67,20 @@ std::vector<std::byte> random_bytes(size_t size) {
   return bytes;
 }
 
+void measure_reading(ThreadPool& pool, size_t rounds) {
+  constexpr size_t kPiece = size_t{1} << 17;
+  const std::vector<uint64_t> values(size_t{1} << 25, 1);
+  std::atomic<uint64_t> total = 0;
+  const double seconds = best_seconds(rounds, [&] {
+    pool.parallel_for(values.size() / kPiece, 1, [&](size_t begin, size_t end) {
+      const auto* const from = values.data();
+      total += std::accumulate(from + begin * kPiece, from + end * kPiece, uint64_t{0});
+    });
+  });
+  EVENER_ASSERT(total == values.size() * (rounds + 1));
+  fmt::print("read {:26.2f} GB/s\n", double(values.size() * sizeof(uint64_t)) / seconds / 1e9);
+}
+
 class Bench {
  public:
   Bench(const Options& options, DType dtype, ThreadPool& pool, const LinearKernels& kernels)
@@ -83,7 +103,7 @@ class Bench {
     }
     const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
     const auto packed_bytes = double(options_.num_matrices * bytes_.size());
-    fmt::print("{:5} pack {:6.2f} GB/s\n", info(source_.dtype).name, packed_bytes / seconds / 1e9);
+    fmt::print("{:7} pack {:6.2f} GB/s\n", info(source_.dtype).name, packed_bytes / seconds / 1e9);
     return {};
   }
 
@@ -95,7 +115,7 @@ class Bench {
     });
     const double macs = double(rows * options_.outputs * options_.inputs * weights_.size());
     const double bytes = double(weights_.front()->size_bytes() * weights_.size());
-    fmt::print("{:5} {:4} rows {:8.2f} GMAC/s {:7.2f} GB/s\n", info(source_.dtype).name, rows,
+    fmt::print("{:7} {:4} rows {:8.2f} GMAC/s {:7.2f} GB/s\n", info(source_.dtype).name, rows,
                macs / seconds / 1e9, bytes / seconds / 1e9);
   }
 
@@ -123,6 +143,7 @@ Result<void> run(const Options& options) {
   std::vector<int> cpus(options.num_threads);
   std::iota(cpus.begin(), cpus.end(), 0);
   ASSIGN_OR_RETURN(const auto pool, ThreadPool::create(cpus));
+  measure_reading(*pool, options.rounds);
   for (const std::string& name : options.types) {
     const auto dtype = dtype_from_name(name);
     if (!dtype) continue;
