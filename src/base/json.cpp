@@ -8,20 +8,20 @@
 
 namespace evener::json {
 
-bool Builder::key(string_t& value) {
-  if (open_.back().contains(value)) {
-    return fail(Code::corrupt, fmt::format("names '{}' twice", printable(value, 80)));
+bool Builder::key(std::string_view name) {
+  if (open_.back().contains(name)) {
+    return fail(Code::corrupt, fmt::format("names '{}' twice", printable(name, 80)));
   }
-  keys_.back() = std::move(value);
+  keys_.back() = name;
   return true;
 }
 
-bool Builder::parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
-  return fail(Code::corrupt, fmt::format("is not valid JSON at byte {}", position));
-}
-
 Status Builder::parse(std::string_view text, std::string_view where) {
-  if (Value::sax_parse(text, this)) return {};
+  const Scan done = scan(text, *this);
+  if (done.outcome == ScanOutcome::complete) return {};
+  if (done.outcome == ScanOutcome::malformed) {
+    fail(Code::corrupt, fmt::format("is not valid JSON at byte {}", done.offset));
+  }
   error_.doing = "load model";
   error_.where = std::string(where);
   return std::move(error_);

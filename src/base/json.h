@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_scan.h"
 
 namespace evener::json {
 
@@ -18,27 +19,23 @@ struct Limits {
   size_t num_values = size_t{1} << 22;  // a parsed value takes up to some hundred bytes
 };
 
-// Builds a document from the events of the library's parser. Member names that occur twice in one
-// object are refused, where the library keeps the last without a word. Derive from it to take some
-// of the values elsewhere. One document, one thread.
-class Builder : public nlohmann::json_sax<Value> {
+// Builds a document from what scan() finds in its text. Member names that occur twice in one object
+// are refused. Derive from it to take some of the values elsewhere. One document, one thread.
+class Builder : public Events {
  public:
   explicit Builder(const Limits& limits = {}) : limits_(limits) {}
 
   bool null() override { return add(Value()); }
   bool boolean(bool value) override { return add(Value(value)); }
-  bool number_integer(number_integer_t value) override { return add(Value(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return add(Value(value)); }
-  bool number_float(number_float_t value, const string_t&) override { return add(Value(value)); }
-  bool string(string_t& value) override { return add(Value(std::move(value))); }
-  bool binary(binary_t&) override { return fail(Code::corrupt, "has binary values"); }
-  bool start_object(size_t) override { return open(Value::object()); }
-  bool start_array(size_t) override { return open(Value::array()); }
+  bool integer(int64_t number) override { return add(Value(number)); }
+  bool unsigned_integer(uint64_t number) override { return add(Value(number)); }
+  bool real(double number) override { return add(Value(number)); }
+  bool string(std::string_view text) override { return add(Value(text)); }
+  bool start_object() override { return open(Value::object()); }
+  bool start_array() override { return open(Value::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  bool key(string_t& value) override;
-  bool parse_error(size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override;
+  bool key(std::string_view name) override;
 
   // Parses `text` into this. Errors, where `where` names the file: corrupt (no JSON, a name that
   // occurs twice), limit_exceeded.
@@ -47,7 +44,7 @@ class Builder : public nlohmann::json_sax<Value> {
   Value& root() { return root_; }
 
  protected:
-  // Ends the parsing with an error; the result is false, for the parser.
+  // Ends the scan with an error; the result is false, for the caller to return.
   bool fail(Code code, std::string why);
   size_t depth() const { return open_.size(); }  // containers that are open
 

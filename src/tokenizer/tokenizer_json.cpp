@@ -32,9 +32,9 @@ class DocumentReader final : public json::Builder {
   std::vector<Entry> tokens;
   std::vector<std::string> merges;
 
-  bool key(string_t& name) override {
+  bool key(std::string_view name) override {
     if (place_ == Place::vocab) {
-      pending_ = std::move(name);
+      tokens.push_back({.spelling = std::string(name)});
       return true;
     }
     if (depth() == 1) in_model_ = name == "model";
@@ -44,13 +44,13 @@ class DocumentReader final : public json::Builder {
     return Builder::key(name);
   }
 
-  bool start_object(size_t size) override {
+  bool start_object() override {
     if (place_ != Place::outside) return misplaced();
     if (std::exchange(next_, Place::outside) == Place::vocab) {
       place_ = Place::vocab;
       return Builder::null();
     }
-    return Builder::start_object(size);
+    return Builder::start_object();
   }
 
   bool end_object() override {
@@ -61,7 +61,7 @@ class DocumentReader final : public json::Builder {
     return Builder::end_object();
   }
 
-  bool start_array(size_t size) override {
+  bool start_array() override {
     if (place_ == Place::merges) {
       place_ = Place::pair;
       pair_size_ = 0;
@@ -72,7 +72,7 @@ class DocumentReader final : public json::Builder {
       place_ = Place::merges;
       return Builder::null();
     }
-    return Builder::start_array(size);
+    return Builder::start_array();
   }
 
   bool end_array() override {
@@ -87,21 +87,21 @@ class DocumentReader final : public json::Builder {
     return Builder::end_array();
   }
 
-  bool string(string_t& text) override {
-    if (place_ == Place::merges) return add_merge(std::move(text));
+  bool string(std::string_view text) override {
+    if (place_ == Place::merges) return add_merge(text);
     if (place_ == Place::pair) {
-      if (++pair_size_ == 1) return add_merge(std::move(text));
+      if (++pair_size_ == 1) return add_merge(text);
       merges.back().append(" ").append(text);
       return true;
     }
     return place_ == Place::outside ? Builder::string(text) : misplaced();
   }
 
-  bool number_unsigned(number_unsigned_t number) override {
-    if (place_ == Place::outside) return Builder::number_unsigned(number);
+  bool unsigned_integer(uint64_t number) override {
+    if (place_ == Place::outside) return Builder::unsigned_integer(number);
     if (place_ != Place::vocab) return misplaced();
     if (number > kIdMax) return fail(Code::limit_exceeded, fmt::format("has a token {}", number));
-    tokens.push_back({.spelling = std::move(pending_), .id = number});
+    tokens.back().id = number;
     return true;
   }
 
@@ -109,11 +109,11 @@ class DocumentReader final : public json::Builder {
   bool boolean(bool value) override {
     return place_ == Place::outside ? Builder::boolean(value) : misplaced();
   }
-  bool number_integer(number_integer_t number) override {
-    return place_ == Place::outside ? Builder::number_integer(number) : misplaced();
+  bool integer(int64_t number) override {
+    return place_ == Place::outside ? Builder::integer(number) : misplaced();
   }
-  bool number_float(number_float_t number, const string_t& text) override {
-    return place_ == Place::outside ? Builder::number_float(number, text) : misplaced();
+  bool real(double number) override {
+    return place_ == Place::outside ? Builder::real(number) : misplaced();
   }
 
  private:
@@ -124,18 +124,17 @@ class DocumentReader final : public json::Builder {
                                                       : "has a merge that is no text");
   }
 
-  bool add_merge(std::string merge) {
+  bool add_merge(std::string_view merge) {
     if (merges.size() == kMergesMax) {
       return fail(Code::limit_exceeded, fmt::format("has more than {} merges", kMergesMax));
     }
-    merges.push_back(std::move(merge));
+    merges.emplace_back(merge);
     return true;
   }
 
   Place place_ = Place::outside;
   Place next_ = Place::outside;  // where a container that comes now would lead
   bool in_model_ = false;
-  std::string pending_;
   size_t pair_size_ = 0;
 };
 

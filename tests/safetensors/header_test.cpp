@@ -87,9 +87,9 @@ TEST(Header, MustBeOneJsonObject) {
   EXPECT_EQ(complaint_about("", 0), no_json);
   EXPECT_EQ(complaint_about(" {}", 0), no_json);
   EXPECT_EQ(complaint_about("[]", 0), no_json);
-  EXPECT_EQ(complaint_about("{", 0), again(", header: is not valid JSON at byte 2"));
-  EXPECT_EQ(complaint_about("{}{}", 0), again(", header: is not valid JSON at byte 3"));
-  EXPECT_EQ(complaint_about("{\"\xff\":1}", 0), again(", header: is not valid JSON at byte 3"));
+  EXPECT_EQ(complaint_about("{", 0), again(", header: is not valid JSON at byte 1"));
+  EXPECT_EQ(complaint_about("{}{}", 0), again(", header: is not valid JSON at byte 2"));
+  EXPECT_EQ(complaint_about("{\"\xff\":1}", 0), again(", header: is not valid JSON at byte 2"));
   EXPECT_EQ(complaint_about(R"({"a":[[[[0]]]]})", 0), ", header: is nested deeper than 4 levels");
 }
 
