@@ -34,12 +34,16 @@ class MergeTable {
 
   std::optional<Merge> find(TokenPair pair) const;
 
+  // Asks for the memory that an insert() of the pair will need.
+  void prepare(TokenPair pair) const { __builtin_prefetch(&slots_[first_slot(pair)], 1); }
+
  private:
   struct Slot {
     TokenPair pair;
     Merge merge;  // id -1: free
   };
-  size_t slot_of(TokenPair pair) const;  // holds the pair, or free
+  size_t first_slot(TokenPair pair) const;  // where the search begins
+  size_t slot_of(TokenPair pair) const;     // holds the pair, or free
 
   std::vector<Slot> slots_;  // a power of two, at most half full; collisions go to the next slot
   size_t mask_ = 0;

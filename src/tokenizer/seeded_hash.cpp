@@ -25,18 +25,35 @@ uint64_t mix(uint64_t a, uint64_t b) {
 
 constexpr uint64_t kOdd = 0x9E37'79B9'7F4A'7C15;
 
+template <class Word>
+uint64_t load(const char* bytes) {
+  Word word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Up to 8 bytes as one number. Of one length, different bytes make different numbers.
+uint64_t short_word(std::string_view bytes) {
+  const size_t size = bytes.size();
+  const char* begin = bytes.data();
+  if (size >= 4) return load<uint32_t>(begin) << 32 | load<uint32_t>(begin + size - 4);
+  if (size >= 2) return load<uint16_t>(begin) << 16 | load<uint16_t>(begin + size - 2);
+  return size == 1 ? load<uint8_t>(begin) : 0;
+}
+
 }  // namespace
 
+// The last word may hold bytes of the one before again: the size, which is hashed too, says which.
 uint64_t hash_bytes(std::string_view bytes) {
+  const uint64_t factor = seed() | 1;
   uint64_t hash = seed() ^ (bytes.size() * kOdd);
-  while (!bytes.empty()) {
-    uint64_t word = 0;
-    const size_t count = bytes.size() < sizeof word ? bytes.size() : sizeof word;
-    std::memcpy(&word, bytes.data(), count);
-    hash = mix(hash ^ word, seed() | 1) + kOdd;
-    bytes.remove_prefix(count);
+  if (bytes.size() < sizeof(uint64_t))
+    return mix(mix(hash ^ short_word(bytes), factor) + kOdd, kOdd);
+  const char* last = bytes.data() + bytes.size() - sizeof(uint64_t);
+  for (const char* at = bytes.data(); at < last; at += sizeof(uint64_t)) {
+    hash = mix(hash ^ load<uint64_t>(at), factor) + kOdd;
   }
-  return mix(hash, kOdd);
+  return mix(mix(hash ^ load<uint64_t>(last), factor) + kOdd, kOdd);
 }
 
 uint64_t hash_number(uint64_t number) {
