@@ -51,9 +51,7 @@ Result<Bpe> Bpe::create(const Vocab& vocab, const TokenTable& table) {
   } else {
     ASSIGN_OR_RETURN(const Pretokenizer* rule, pretokenizer_of(vocab));
     traits = {.whole_words = rule->whole_words, .add_bos = rule->add_bos};
-    for (const std::string_view pattern : rule->patterns) {
-      rules.push_back({.pattern = std::string(pattern)});
-    }
+    rules = split_rules(*rule);
   }
   ASSIGN_OR_RETURN(Splitter splitter, Splitter::create(rules));
   ASSIGN_OR_RETURN(MergeTable merges, MergeTable::of(vocab.merges, table));

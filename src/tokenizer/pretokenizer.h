@@ -3,6 +3,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tokenizer/vocab.h"
 
 namespace evener::tokenizer {
 
@@ -21,6 +24,12 @@ struct Pretokenizer {
 
 // The row for a name (empty: "default"), or null.
 const Pretokenizer* find_pretokenizer(std::string_view name);
+
+// All rows.
+std::span<const Pretokenizer> pretokenizers();
+
+// Its patterns, as a Splitter takes them.
+std::vector<SplitRule> split_rules(const Pretokenizer& rule);
 
 // All names, sorted: "bailingmoe, bloom, ...".
 std::string pretokenizer_names();

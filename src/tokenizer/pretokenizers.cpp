@@ -187,6 +187,16 @@ const Pretokenizer* find_pretokenizer(std::string_view name) {
   return nullptr;
 }
 
+std::span<const Pretokenizer> pretokenizers() { return kPretokenizers; }
+
+std::vector<SplitRule> split_rules(const Pretokenizer& rule) {
+  std::vector<SplitRule> rules;
+  for (const std::string_view pattern : rule.patterns) {
+    rules.push_back({.pattern = std::string(pattern)});
+  }
+  return rules;
+}
+
 std::string pretokenizer_names() {
   std::vector<std::string_view> names;
   for (const Pretokenizer& rule : kPretokenizers) {

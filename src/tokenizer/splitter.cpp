@@ -89,10 +89,10 @@ void join_parts(const std::vector<Part>& parts, SplitBehaviour behaviour,
 
 }  // namespace
 
-Result<Splitter> Splitter::create(std::span<const SplitRule> rules) {
+Result<Splitter> Splitter::create(std::span<const SplitRule> rules, uint32_t foreign_steps_max) {
   std::vector<Step> steps;
   for (const SplitRule& rule : rules) {
-    const uint32_t steps_max = rule.is_foreign ? Regex::kForeignSteps : Regex::kSteps;
+    const uint32_t steps_max = rule.is_foreign ? foreign_steps_max : Regex::kSteps;
     ASSIGN_OR_RETURN(Regex regex, Regex::compile(rule.pattern, steps_max));
     steps.push_back({.pattern = std::move(regex), .behaviour = rule.behaviour});
   }

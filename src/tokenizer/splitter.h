@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,10 @@ namespace evener::tokenizer {
 // one before left. Immutable; safe from any thread.
 class Splitter {
  public:
-  // Errors: those of Regex::compile.
-  static Result<Splitter> create(std::span<const SplitRule> rules);
+  // `foreign_steps_max` bounds one match of a pattern from a model's file. Errors: those of
+  // Regex::compile.
+  static Result<Splitter> create(std::span<const SplitRule> rules,
+                                 uint32_t foreign_steps_max = Regex::kForeignSteps);
 
   // Lengths in bytes of the words of `text`, none of them 0; their sum is its size. A byte that is
   // not part of a well-formed UTF-8 sequence splits as U+FFFD would.
