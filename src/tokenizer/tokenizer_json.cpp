@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,9 @@ class DocumentReader final : public json::Builder {
 
   bool key(std::string_view name) override {
     if (place_ == Place::vocab) {
+      if (tokens.size() > kIdMax) {
+        return fail(Code::limit_exceeded, fmt::format("has more than {} tokens", kIdMax + 1));
+      }
       tokens.push_back({.spelling = std::string(name)});
       return true;
     }
@@ -145,7 +150,21 @@ struct Added {
   AddedToken flags;
 };
 
-Result<std::vector<Added>> read_added(const json::Fields& root) {
+Result<Added> read_added(const json::Fields& fields, uint64_t id) {
+  Added added;
+  added.entry.id = id;
+  ASSIGN_OR_RETURN(const auto content, fields.get_string("content"));
+  added.entry.spelling = content;
+  added.flags.id = TokenId(id);
+  ASSIGN_OR_RETURN(added.special, fields.get_bool_or("special", false));
+  ASSIGN_OR_RETURN(added.flags.strip_left, fields.get_bool_or("lstrip", false));
+  ASSIGN_OR_RETURN(added.flags.strip_right, fields.get_bool_or("rstrip", false));
+  ASSIGN_OR_RETURN(added.flags.single_word, fields.get_bool_or("single_word", false));
+  ASSIGN_OR_RETURN(added.flags.normalized, fields.get_bool_or("normalized", !added.special));
+  return added;
+}
+
+Result<std::vector<Added>> read_added_tokens(const json::Fields& root) {
   std::vector<Added> all;
   const json::Value* list = root.find("added_tokens");
   if (list == nullptr) return all;
@@ -154,17 +173,30 @@ Result<std::vector<Added>> read_added(const json::Fields& root) {
     ASSIGN_OR_RETURN(
         const json::Fields fields,
         json::Fields::of((*list)[i], fmt::format("{}, field 'added_tokens.{}'", root.where(), i)));
-    Added added;
-    ASSIGN_OR_RETURN(added.entry.id, fields.get_uint("id", kIdMax));
-    ASSIGN_OR_RETURN(const auto content, fields.get_string("content"));
-    added.entry.spelling = content;
-    added.flags.id = TokenId(added.entry.id);
-    ASSIGN_OR_RETURN(added.special, fields.get_bool_or("special", false));
-    ASSIGN_OR_RETURN(added.flags.strip_left, fields.get_bool_or("lstrip", false));
-    ASSIGN_OR_RETURN(added.flags.strip_right, fields.get_bool_or("rstrip", false));
-    ASSIGN_OR_RETURN(added.flags.single_word, fields.get_bool_or("single_word", false));
-    ASSIGN_OR_RETURN(added.flags.normalized, fields.get_bool_or("normalized", !added.special));
+    ASSIGN_OR_RETURN(const uint64_t id, fields.get_uint("id", kIdMax));
+    ASSIGN_OR_RETURN(Added added, read_added(fields, id));
     all.push_back(std::move(added));
+  }
+  return all;
+}
+
+// Of the tokens that tokenizer_config.json lists by their ids, those that the vocabulary lacks.
+Result<std::vector<Added>> read_missing_tokens(const json::Fields& config, const Vocab& vocab) {
+  constexpr std::string_view kField = "added_tokens_decoder";
+  std::vector<Added> all;
+  if (!config.has(kField)) return all;
+  ASSIGN_OR_RETURN(const json::Fields list, config.get_object(kField));
+  for (const auto& [key, value] : config.find(kField)->items()) {
+    uint64_t id = 0;
+    const char* end = key.data() + key.size();
+    const auto parsed = std::from_chars(key.data(), end, id);
+    if (parsed.ec != std::errc() || parsed.ptr != end || id > kIdMax) {
+      return list.error(key, fmt::format("is not named by an id up to {}", kIdMax));
+    }
+    ASSIGN_OR_RETURN(const json::Fields fields, list.get_object(key));
+    ASSIGN_OR_RETURN(Added added, read_added(fields, id));
+    const bool is_there = id < vocab.tokens.size() && vocab.kinds[id] != TokenKind::unused;
+    if (!is_there) all.push_back(std::move(added));
   }
   return all;
 }
@@ -182,23 +214,37 @@ Status put(const json::Fields& root, Entry entry, Vocab& vocab) {
   return {};
 }
 
-Status put_tokens(const json::Fields& root, std::vector<Entry> tokens,
-                  const std::vector<Added>& added, Vocab& vocab) {
-  uint64_t size = 0;
-  for (const Entry& entry : tokens) size = std::max(size, entry.id + 1);
-  for (const Added& token : added) size = std::max(size, token.entry.id + 1);
-  const size_t count = tokens.size() + added.size();
+// Makes room for ids below `size`, of which `count` are known to be in use.
+Status make_room(const json::Fields& root, std::string_view field, size_t size, size_t count,
+                 Vocab& vocab) {
   if (size > 2 * count + kGapsMax) {
-    return root.error("model", fmt::format("has {} tokens with ids up to {}", count, size - 1));
+    return root.error(field, fmt::format("has {} tokens with ids up to {}", count, size - 1));
   }
-  vocab.tokens.resize(size);
-  vocab.kinds.assign(size, TokenKind::unused);
-  for (Entry& entry : tokens) RETURN_IF_ERROR(put(root, std::move(entry), vocab));
+  if (size > vocab.tokens.size()) {
+    vocab.tokens.resize(size);
+    vocab.kinds.resize(size, TokenKind::unused);
+  }
+  return {};
+}
+
+Status put_added(const json::Fields& root, std::string_view field, const std::vector<Added>& added,
+                 size_t count, Vocab& vocab) {
+  uint64_t size = 0;
+  for (const Added& token : added) size = std::max(size, token.entry.id + 1);
+  RETURN_IF_ERROR(make_room(root, field, size, count + added.size(), vocab));
   for (const Added& token : added) {
     RETURN_IF_ERROR(put(root, token.entry, vocab));
     vocab.kinds[token.entry.id] = token.special ? TokenKind::control : TokenKind::user_defined;
     vocab.added.push_back(token.flags);
   }
+  return {};
+}
+
+Status put_tokens(const json::Fields& root, std::vector<Entry> tokens, Vocab& vocab) {
+  uint64_t size = 0;
+  for (const Entry& entry : tokens) size = std::max(size, entry.id + 1);
+  RETURN_IF_ERROR(make_room(root, "model", size, tokens.size(), vocab));
+  for (Entry& entry : tokens) RETURN_IF_ERROR(put(root, std::move(entry), vocab));
   return {};
 }
 
@@ -296,8 +342,10 @@ Result<Vocab> read_tokenizer_json(std::string_view text, std::string_view where)
   RETURN_IF_ERROR(check_model(model));
   if (reader.tokens.empty()) return model.error("vocab", "is missing or has no tokens");
   Vocab vocab;
-  ASSIGN_OR_RETURN(const auto added, read_added(root));
-  RETURN_IF_ERROR(put_tokens(root, std::move(reader.tokens), added, vocab));
+  ASSIGN_OR_RETURN(const auto added, read_added_tokens(root));
+  const size_t count = reader.tokens.size();
+  RETURN_IF_ERROR(put_tokens(root, std::move(reader.tokens), vocab));
+  RETURN_IF_ERROR(put_added(root, "added_tokens", added, count, vocab));
   vocab.merges = std::move(reader.merges);
   RETURN_IF_ERROR(read_tokenizer_rules(root, vocab));
   RETURN_IF_ERROR(read_model(model, vocab));
@@ -306,6 +354,11 @@ Result<Vocab> read_tokenizer_json(std::string_view text, std::string_view where)
 }
 
 Status add_tokenizer_config(const json::Fields& config, Vocab& vocab) {
+  ASSIGN_OR_RETURN(const auto missing, read_missing_tokens(config, vocab));
+  if (!missing.empty()) {
+    RETURN_IF_ERROR(put_added(config, "added_tokens_decoder", missing, vocab.tokens.size(), vocab));
+    if (vocab.model == Vocab::Model::spm) finish_space_marks(vocab);
+  }
   for (const TokenField& field : kTokenFields) {
     ASSIGN_OR_RETURN(const auto spelling, token_text(config, field.name));
     if (spelling.empty()) continue;

@@ -18,8 +18,9 @@ namespace evener::tokenizer {
 // tests/fuzz/tokenizer_json_fuzz.cpp.
 Result<Vocab> read_tokenizer_json(std::string_view text, std::string_view where);
 
-// What tokenizer_config.json adds: bos_token, eos_token, pad_token, unk_token; add_bos_token and
-// add_eos_token. A token that the vocabulary lacks is an error (corrupt).
+// What tokenizer_config.json adds: tokens of added_tokens_decoder that tokenizer.json lacks;
+// bos_token, eos_token, pad_token, unk_token; add_bos_token and add_eos_token. A token that the
+// vocabulary lacks even so is an error (corrupt).
 Status add_tokenizer_config(const json::Fields& config, Vocab& vocab);
 
 }  // namespace evener::tokenizer
