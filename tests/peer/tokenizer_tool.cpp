@@ -1,18 +1,23 @@
-// tokenizer_tool FILE: of a GGUF file or a tokenizer.json, for each line of hex bytes on stdin, the
-// ids of that text on stdout, separated by spaces. A line that begins with "!" is encoded with
-// special tokens parsed. With --stats the time of loading and the speed of encoding go to stderr.
+// tokenizer_tool MODEL [--stats|--as-gguf]: of a GGUF file or a Hugging Face folder, for each line
+// of hex bytes on stdin, the ids of that text on stdout, separated by spaces. A line that begins
+// with "!" is encoded with special tokens parsed. With --stats the time of loading and the speed of
+// encoding go to stderr; with --as-gguf a folder's tokenizer is what GGUF would say of it.
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/mapped_file.h"
 #include "engine/load_tokenizer.h"
 #include "gguf/file.h"
-#include "tokenizer/tokenizer_json.h"
+#include "gguf/header.h"
+#include "hf/folder_tokenizer.h"
+#include "hf/tokenizer_metadata.h"
 
 namespace evener {
 namespace {
@@ -60,27 +65,29 @@ std::string encode_line(const tokenizer::Tokenizer& tokenizer, std::string_view 
   return out;
 }
 
-Result<std::unique_ptr<tokenizer::Tokenizer>> load(std::string_view path) {
-  if (path.ends_with(".json")) {
-    ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
-    const auto bytes = file.bytes();
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    ASSIGN_OR_RETURN(tokenizer::Vocab vocab, tokenizer::read_tokenizer_json(text, path));
-    return tokenizer::Tokenizer::create(std::move(vocab));
+Result<std::unique_ptr<tokenizer::Tokenizer>> load(const std::filesystem::path& path,
+                                                   bool as_gguf) {
+  if (as_gguf) {
+    gguf::Header header;
+    RETURN_IF_ERROR(hf::add_tokenizer_metadata(path, header));
+    const std::vector<std::byte> bytes = header.encode();
+    ASSIGN_OR_RETURN(const auto file, gguf::File::parse(bytes, path.string()));
+    return engine::load_tokenizer(file);
   }
+  if (std::filesystem::is_directory(path)) return hf::load_folder_tokenizer(path);
   ASSIGN_OR_RETURN(const auto file, gguf::File::open(path));
   return engine::load_tokenizer(file);
 }
 
-Result<int> run(const char* path, bool stats) {
+Result<int> run(const char* path, std::string_view option) {
   const auto start = Clock::now();
-  ASSIGN_OR_RETURN(const auto tokenizer, load(path));
+  ASSIGN_OR_RETURN(const auto tokenizer, load(path, option == "--as-gguf"));
   const double load_seconds = seconds_since(start);
   Totals totals;
   for (std::string line; std::getline(std::cin, line);) {
     fmt::print("{}\n", encode_line(*tokenizer, line, totals));
   }
-  if (stats) {
+  if (option == "--stats") {
     fmt::print(stderr, "{} tokens loaded in {:.3f} s; {} bytes to {} ids at {:.1f} MB/s\n",
                tokenizer->size(), load_seconds, totals.bytes, totals.tokens,
                double(totals.bytes) / 1e6 / totals.seconds);
@@ -93,11 +100,10 @@ Result<int> run(const char* path, bool stats) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: tokenizer_tool FILE [--stats] < hex lines\n", stderr);
+    std::fputs("usage: tokenizer_tool MODEL [--stats|--as-gguf] < hex lines\n", stderr);
     return 2;
   }
-  const bool stats = argc > 2 && std::string_view(argv[2]) == "--stats";
-  const auto status = evener::run(argv[1], stats);
+  const auto status = evener::run(argv[1], argc > 2 ? argv[2] : "");
   if (status) return *status;
   fmt::print(stderr, "tokenizer_tool: {}\n", evener::to_string(status.error()));
   return 1;
