@@ -51,12 +51,21 @@ Json tensors_of(const gguf::File& file) {
   Json::array_t tensors;
   tensors.reserve(file.tensors().size());
   for (const gguf::Tensor& tensor : file.tensors()) {
-    tensors.push_back({{"name", text_of(tensor.name)},
-                       {"type", info(tensor.dtype).name},
-                       {"shape", tensor.shape},
-                       {"offset", tensor.file_offset},
-                       {"size_bytes", tensor.bytes.size()},
-                       {"file_index", tensor.file_index}});
+    Json object = {{"name", text_of(tensor.name)},
+                   {"type", info(tensor.dtype).name},
+                   {"shape", tensor.shape},
+                   {"offset", tensor.file_offset},
+                   {"size_bytes", tensor.size_bytes()},
+                   {"file_index", tensor.file_index}};
+    if (!tensor.stored_as.empty()) {
+      object["stored_as"] = tensor.stored_as;
+      object["stored_bytes"] = tensor.stored_bytes;
+    }
+    if (file.is_assembled()) {
+      object.erase("offset");  // nobody could find anything there
+      object["label"] = file.label(tensor.name);
+    }
+    tensors.push_back(std::move(object));
   }
   return tensors;
 }
@@ -64,7 +73,7 @@ Json tensors_of(const gguf::File& file) {
 Json types_of(const gguf::Summary& summary) {
   Json::array_t types;
   for (const gguf::TypeShare& share : summary.types) {
-    types.push_back({{"type", info(share.dtype).name},
+    types.push_back({{"type", share.name},
                      {"tensors", share.num_tensors},
                      {"parameters", share.num_parameters},
                      {"bytes", share.num_bytes},
@@ -138,8 +147,11 @@ std::string inspect_json(const gguf::File& file) {
   object["file"] = text_of(file.name());
   object["files"] = std::move(files);
   object["size_bytes"] = file.size_bytes();
-  object["version"] = file.version();
-  object["alignment"] = file.alignment();
+  object["format"] = file.is_assembled() ? "safetensors" : "gguf";
+  if (!file.is_assembled()) {
+    object["version"] = file.version();
+    object["alignment"] = file.alignment();
+  }
   object["summary"] = summary_of(file);
   object["metadata"] = metadata_of(file);
   object["tensors"] = tensors_of(file);

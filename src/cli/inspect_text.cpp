@@ -101,9 +101,10 @@ void add_model(const gguf::File& file, const gguf::Summary& summary, Page& page)
   page.fact("name", or_unknown(summary.name));
   page.fact("license", or_unknown(summary.license));
   page.fact("parameters", gguf::grouped_text(summary.num_parameters));
-  page.fact("size", fmt::format("{} bytes in {} file{}, GGUF version {}",
-                                gguf::grouped_text(file.size_bytes()), file.names().size(),
-                                file.names().size() == 1 ? "" : "s", file.version()));
+  const std::string format =
+      file.is_assembled() ? "safetensors" : fmt::format("GGUF version {}", file.version());
+  page.fact("size", fmt::format("{} bytes in {} file{}, {}", gguf::grouped_text(file.size_bytes()),
+                                file.names().size(), file.names().size() == 1 ? "" : "s", format));
   page.fact("quantisation", summary.file_type.value_or("unknown"));
   page.fact("context length", or_unknown(summary.context_length));
   page.fact("layers", layers_text(summary));
@@ -152,7 +153,7 @@ void add_types(const gguf::Summary& summary, Page& page) {
   };
   uint64_t num_tensors = 0;
   for (const gguf::TypeShare& share : summary.types) {
-    row(info(share.dtype).name, share.num_tensors, share.num_parameters, share.num_bytes,
+    row(share.name, share.num_tensors, share.num_parameters, share.num_bytes,
         share.bits_per_weight());
     num_tensors += share.num_tensors;
   }
@@ -166,9 +167,11 @@ void add_tensors(const gguf::File& file, Page& page) {
     name_width = std::max(name_width, std::min(tensor.name.size(), kNameWidthMax));
   }
   for (const gguf::Tensor& tensor : file.tensors()) {
-    page.line(fmt::format("  {:<{}}  {:<8}  {:<24}{:>18}", clean(tensor.name), name_width,
-                          info(tensor.dtype).name, gguf::shape_text(tensor.shape),
-                          gguf::grouped_text(tensor.bytes.size())));
+    page.line(fmt::format(
+        "  {:<{}}  {:<8}  {:<24}{:>18}", clean(tensor.name), name_width,
+        tensor.stored_as.empty() ? info(tensor.dtype).name : tensor.stored_as,
+        gguf::shape_text(tensor.shape),
+        gguf::grouped_text(tensor.stored_as.empty() ? tensor.size_bytes() : tensor.stored_bytes)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "gguf/metadata_reader.h"
 #include "gguf/part.h"
@@ -123,17 +124,55 @@ Result<File> File::join(std::vector<Part> parts) {
     std::ranges::move(part.mapping, std::back_inserter(file.mappings_));
     file.names_.push_back(std::move(part.name));
   }
-  auto& order = file.tensors_by_name_;
-  order.resize(file.tensors_.size());
+  file.name_ = file.names_[0];
+  RETURN_IF_ERROR(file.sort_tensors());
+  return file;
+}
+
+Status File::sort_tensors() {
+  auto& order = tensors_by_name_;
+  order.resize(tensors_.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto name_of = [&](size_t i) -> std::string_view { return file.tensors_[i].name; };
+  const auto name_of = [&](size_t i) -> std::string_view { return tensors_[i].name; };
   std::ranges::sort(order, {}, [&](size_t i) { return std::pair(name_of(i), i); });
   const auto twin = std::ranges::adjacent_find(order, {}, name_of);
-  if (twin == order.end()) return file;
-  const Tensor& first = file.tensors_[*twin];
-  return file.tensor_error(file.tensors_[*std::next(twin)],
-                           fmt::format("is in {} too", file.names_[first.file_index]),
-                           "the parts are of different models: fetch them again");
+  if (twin == order.end()) return {};
+  const Tensor& first = tensors_[*twin];
+  return tensor_error(tensors_[*std::next(twin)],
+                      fmt::format("is in {} too", names_[first.file_index]),
+                      "the parts are of different models: fetch them again");
+}
+
+Result<File> File::assemble(const Header& header, Assembly assembly) {
+  EVENER_ASSERT(header.num_tensors() == 0);
+  EVENER_ASSERT(assembly.maker != nullptr);
+  EVENER_ASSERT(!assembly.files.empty());
+  File file;
+  file.header_ = header.encode();
+  ASSIGN_OR_RETURN(Part part, read_part(file.header_, assembly.name, {}));
+  file.version_ = part.version;
+  file.alignment_ = part.alignment;
+  file.metadata_ = std::move(part.metadata);
+  file.metadata_by_key_ = std::move(part.metadata_by_key);
+  file.size_bytes_ = assembly.size_bytes;
+  file.name_ = std::move(assembly.name);
+  file.names_ = std::move(assembly.files);
+  file.tensors_ = std::move(assembly.tensors);
+  file.maker_ = std::move(assembly.maker);
+  RETURN_IF_ERROR(file.sort_tensors());
+  return file;
+}
+
+Result<std::span<const std::byte>> File::read(const Tensor& tensor,
+                                              std::vector<std::byte>& room) const {
+  if (maker_ == nullptr || !tensor.bytes.empty()) return tensor.bytes;
+  RETURN_IF_ERROR(maker_->make(tensor, room));
+  EVENER_ASSERT(room.size() == tensor.size_bytes());
+  return std::span<const std::byte>(room);
+}
+
+std::string File::label(std::string_view tensor) const {
+  return maker_ == nullptr ? fmt::format("'{}'", printable(tensor, 80)) : maker_->label(tensor);
 }
 
 const Value* File::find(std::string_view key) const {
@@ -152,7 +191,7 @@ Result<const Tensor*> File::get_tensor(std::string_view name) const {
   if (tensor != nullptr) return tensor;
   return Error{.code = Code::corrupt,
                .doing = "load model",
-               .where = fmt::format("{}, tensor '{}'", names_[0], printable(name)),
+               .where = fmt::format("{}, tensor {}", name_, label(name)),
                .why = "is missing",
                .remedy = "the file is incomplete: fetch or convert the model again"};
 }
@@ -160,16 +199,18 @@ Result<const Tensor*> File::get_tensor(std::string_view name) const {
 Error File::key_error(std::string_view key, std::string why, std::string remedy) const {
   return {.code = Code::corrupt,
           .doing = "load model",
-          .where = fmt::format("{}, key '{}'", names_[0], printable(key)),
+          .where = fmt::format("{}, key '{}'", name_, printable(key)),
           .why = std::move(why),
           .remedy = std::move(remedy)};
 }
 
 Error File::tensor_error(const Tensor& tensor, std::string why, std::string remedy) const {
+  const std::string offset =
+      maker_ == nullptr ? fmt::format(", offset {}", tensor.file_offset) : std::string();
   return {.code = Code::corrupt,
           .doing = "load model",
-          .where = fmt::format("{}, tensor '{}', offset {}", names_[tensor.file_index],
-                               printable(tensor.name), tensor.file_offset),
+          .where =
+              fmt::format("{}, tensor {}{}", names_[tensor.file_index], label(tensor.name), offset),
           .why = std::move(why),
           .remedy = std::move(remedy)};
 }

@@ -66,11 +66,15 @@ std::optional<std::string> file_type_of(const File& file) {
 std::vector<TypeShare> types_of(const File& file) {
   std::vector<TypeShare> shares;
   for (const Tensor& tensor : file.tensors()) {
-    auto at = std::ranges::find(shares, tensor.dtype, &TypeShare::dtype);
-    if (at == shares.end()) at = shares.insert(shares.end(), {.dtype = tensor.dtype});
+    const bool is_plain = tensor.stored_as.empty();
+    const std::string_view name = is_plain ? info(tensor.dtype).name : tensor.stored_as;
+    auto at = std::ranges::find(shares, name, &TypeShare::name);
+    if (at == shares.end()) {
+      at = shares.insert(shares.end(), {.name = name, .dtype = tensor.dtype});
+    }
     ++at->num_tensors;
     at->num_parameters += tensor.num_elements();
-    at->num_bytes += tensor.bytes.size();
+    at->num_bytes += is_plain ? tensor.size_bytes() : tensor.stored_bytes;
   }
   std::ranges::sort(shares, std::greater(),
                     [](const TypeShare& share) { return std::pair(share.num_bytes, share.dtype); });
@@ -140,6 +144,9 @@ Summary summarise(const File& file) {
   summary.license = string_of(file, "general.license");
   summary.file_type = file_type_of(file);
   summary.types = types_of(file);
+  if (file.is_assembled() && !summary.types.empty()) {
+    summary.file_type = summary.types.front().name;  // no maker's recipe: most bytes are of it
+  }
   for (const TypeShare& share : summary.types) {
     summary.num_parameters += share.num_parameters;
     summary.tensor_bytes += share.num_bytes;

@@ -11,8 +11,9 @@
 
 namespace evener::gguf {
 
-// What the tensors of one type amount to.
+// What the tensors of one type amount to, as they are stored.
 struct TypeShare {
+  std::string_view name;  // "Q8_0"; of what no GGUF file holds, "FP8"
   DType dtype = DType::F32;
   uint64_t num_tensors = 0;
   uint64_t num_parameters = 0;
@@ -41,7 +42,8 @@ struct Summary {
   std::optional<std::string_view> family;  // general.architecture
   std::optional<std::string_view> name;    // general.name
   std::optional<std::string_view> license;
-  std::optional<std::string> file_type;  // "Q4_K_M": the recipe the maker says he used
+  // "Q4_K_M": the recipe the maker says he used; of other files than GGUF, the most used type.
+  std::optional<std::string> file_type;
 
   uint64_t num_parameters = 0;   // of all tensors
   uint64_t tensor_bytes = 0;     // without metadata and padding

@@ -11,6 +11,11 @@ uint64_t Tensor::num_elements() const {
   return product;
 }
 
+uint64_t Tensor::size_bytes() const {
+  const DTypeInfo& type = info(dtype);
+  return num_elements() / type.block_size * type.block_bytes;
+}
+
 std::string shape_text(std::span<const uint64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }

@@ -166,7 +166,9 @@ Result<void> ConfigReader::read_rope_divisors() {
                                            std::to_string(config_.rope.dim / 2) + " pairs");
   }
   divisors.resize(config_.rope.dim / 2);
-  quant::find_format(DType::F32)->decode(tensor->bytes, divisors.data());
+  std::vector<std::byte> room;
+  ASSIGN_OR_RETURN(const auto bytes, file_.read(*tensor, room));
+  quant::find_format(DType::F32)->decode(bytes, divisors.data());
   for (const float divisor : divisors) {
     if (!std::isfinite(divisor) || divisor <= 0)
       return file_.tensor_error(*tensor, "has a value that is not above 0");

@@ -44,21 +44,21 @@ size_t count_rows(const std::vector<size_t>& shape) {
 
 // Bytes of the tensor that are the spec's.
 size_t bytes_of(const TensorSpec& spec, const gguf::Tensor& tensor) {
-  if (!spec.joint) return tensor.bytes.size();
-  return tensor.bytes.size() / count_rows(spec.joint->shape) * count_rows(spec.shape);
+  if (!spec.joint) return tensor.size_bytes();
+  return tensor.size_bytes() / count_rows(spec.joint->shape) * count_rows(spec.shape);
 }
 
 // The spec's rows of a tensor whose shape was checked.
-std::vector<std::byte> gather_rows(const JointTensor& joint, const gguf::Tensor& tensor) {
+std::vector<std::byte> gather_rows(const JointTensor& joint, std::span<const std::byte> tensor) {
   const size_t num_rows = count_rows(joint.shape);
-  const size_t row_bytes = tensor.bytes.size() / num_rows;
+  const size_t row_bytes = tensor.size() / num_rows;
   size_t wanted = 0;
   for (const RowRange& range : joint.rows) wanted += range.count;
   std::vector<std::byte> gathered;
   gathered.reserve(wanted * row_bytes);
   for (const RowRange& range : joint.rows) {
     EVENER_ASSERT(range.begin + range.count <= num_rows);
-    const auto rows = tensor.bytes.subspan(range.begin * row_bytes, range.count * row_bytes);
+    const auto rows = tensor.subspan(range.begin * row_bytes, range.count * row_bytes);
     gathered.insert(gathered.end(), rows.begin(), rows.end());
   }
   return gathered;
@@ -100,17 +100,20 @@ class Checker final : public TensorVisitor {
 void Checker::check(const TensorSpec& spec) {
   const gguf::Tensor* tensor = find(file_, spec);
   if (tensor == nullptr) {
-    if (spec.presence == Presence::required) problems_.push_back("'" + spec.name + "' is missing");
+    if (spec.presence == Presence::required)
+      problems_.push_back(file_.label(spec.name) + " is missing");
     return;
   }
   used_.insert(tensor->name);
   const std::vector<size_t>& shape = shape_in_file(spec);
   if (!same_shape(*tensor, shape)) {
-    problems_.push_back("'" + spec.name + "' has shape " + gguf::shape_text(tensor->shape) +
-                        ", the metadata ask for " + file_shape_text(shape));
+    problems_.push_back(file_.label(tensor->name) + " has shape " +
+                        gguf::shape_text(tensor->shape) + ", the metadata ask for " +
+                        file_shape_text(shape));
   }
   if (quant::find_format(tensor->dtype) == nullptr) {
-    problems_.push_back("'" + spec.name + "' has type " + std::string(info(tensor->dtype).name) +
+    problems_.push_back(file_.label(tensor->name) + " has type " +
+                        std::string(info(tensor->dtype).name) +
                         ", which Evener cannot compute with");
   }
 }
@@ -124,8 +127,7 @@ bool Checker::is_known(const gguf::Tensor& tensor, const Config& config) const {
 Result<void> Checker::finish(const Config& config) {
   for (const gguf::Tensor& tensor : file_.tensors()) {
     if (!is_known(tensor, config))
-      problems_.push_back("'" + printable(tensor.name, 80) + "' is unknown in " + config.family +
-                          " models");
+      problems_.push_back(file_.label(tensor.name) + " is unknown in " + config.family + " models");
   }
   if (problems_.empty()) return {};
   std::string why;
@@ -140,6 +142,11 @@ Result<void> Checker::finish(const Config& config) {
                .remedy = {}};
 }
 
+// Embeddings are read where they lie, if they lie there as they are.
+bool stays_in_file(const TensorSpec& spec, const gguf::Tensor& tensor) {
+  return spec.use == device::WeightUse::embedding && !tensor.bytes.empty();
+}
+
 class Summer final : public TensorVisitor {
  public:
   explicit Summer(const gguf::File& file) : file_(file) {}
@@ -150,8 +157,9 @@ class Summer final : public TensorVisitor {
 
  private:
   void add(const TensorSpec& spec) {
-    if (spec.use == device::WeightUse::embedding) return;  // stays in the file
-    if (const gguf::Tensor* tensor = find(file_, spec)) bytes_ += bytes_of(spec, *tensor);
+    const gguf::Tensor* tensor = find(file_, spec);
+    if (tensor == nullptr || stays_in_file(spec, *tensor)) return;
+    bytes_ += bytes_of(spec, *tensor);
   }
 
   const gguf::File& file_;
@@ -193,7 +201,7 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
   const gguf::Tensor* tensor = find(file_, spec);
   if (tensor == nullptr) return;
   status_ = upload(*tensor);
-  if (!status_ || spec.use == device::WeightUse::embedding) return;
+  if (!status_ || stays_in_file(spec, *tensor)) return;
   done_ += bytes_of(spec, *tensor);
   if (progress_ && !progress_(done_, total_)) {
     status_ = Error{.code = Code::cancelled,
@@ -206,21 +214,27 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
 
 Result<void> Uploader::upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
   const size_t rank = spec.shape.size();
+  std::vector<std::byte> room;
+  ASSIGN_OR_RETURN(std::span<const std::byte> bytes, file_.read(tensor, room));
   const std::vector<std::byte> gathered =
-      spec.joint ? gather_rows(*spec.joint, tensor) : std::vector<std::byte>();
+      spec.joint ? gather_rows(*spec.joint, bytes) : std::vector<std::byte>();
+  if (spec.joint) bytes = gathered;
   const device::WeightSource source{.name = spec.name,
                                     .dtype = tensor.dtype,
                                     .outputs = spec.shape[rank - 2],
                                     .inputs = spec.shape[rank - 1],
-                                    .bytes = spec.joint ? std::span(gathered) : tensor.bytes,
+                                    .bytes = bytes,
                                     .num_experts = rank == 3 ? spec.shape[0] : 1};
   ASSIGN_OR_RETURN(slot.weight, device_.upload(source, spec.use));
+  if (spec.use == device::WeightUse::embedding) slot.made = std::move(room);
   return {};
 }
 
 Result<void> Uploader::upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+  std::vector<std::byte> room;
+  ASSIGN_OR_RETURN(const auto bytes, file_.read(tensor, room));
   std::vector<float> values(tensor.num_elements());
-  quant::find_format(tensor.dtype)->decode(tensor.bytes, values.data());
+  quant::find_format(tensor.dtype)->decode(bytes, values.data());
   ASSIGN_OR_RETURN(slot.buffer, device_.allocate(values.size() * sizeof(float)));
   const size_t cols = spec.shape.back();
   slot.tensor = {.buffer = slot.buffer.get(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@ namespace evener::model {
 // inputs]; empty if it is optional and absent.
 struct Matrix {
   std::unique_ptr<device::Weight> weight;
+  std::vector<std::byte> made;  // what an embedding is read from that no file holds as it is
 
   const device::Weight& operator*() const { return *weight; }
   const device::Weight* get() const { return weight.get(); }
