@@ -5,7 +5,9 @@
 // in a word, from the lowest bits on outputs 0, 2, 4, 6, 1, 3, 5, 7; .scales [groups, out].
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "safetensors/grouped.h"
 #include "safetensors/layouts.h"
@@ -38,6 +40,9 @@ class AwqMatrix final : public CodedMatrix {
     }
   }
 
+  std::optional<DType> block_format() const override;
+  void repack(DType format, size_t begin, size_t count, std::byte* blocks) const override;
+
  private:
   // Of row `row` of a tensor of words.
   int32_t code_at(const Tensor& words, size_t row, size_t output) const {
@@ -59,6 +64,42 @@ class AwqMatrix final : public CodedMatrix {
   GroupedParts grouped_;
   Groups groups_;
 };
+
+std::optional<DType> AwqMatrix::block_format() const {
+  bool zeros_are_8 = true;
+  float scale_max = 0;
+  for (size_t group = 0; group < groups_.count; ++group) {
+    for (size_t output = 0; output < outputs(); ++output) {
+      zeros_are_8 = zeros_are_8 && code_at(*grouped_.zeros, group, output) == 8;
+      scale_max = std::max(scale_max, std::abs(grouped_.scales[group * outputs() + output]));
+    }
+  }
+  return block_format_of({.group_size = groups_.size,
+                          .scales = grouped_.scales,
+                          .scale_max = scale_max,
+                          .zeros_are_8 = zeros_are_8});
+}
+
+void AwqMatrix::repack(DType format, size_t begin, size_t count, std::byte* blocks) const {
+  const auto scales = grouped_.scales.tensor().bytes;
+  const size_t block_bytes = evener::info(format).block_bytes;
+  const size_t row_bytes = inputs() / kBlockInputs * block_bytes;
+  for (size_t input = 0; input < inputs(); input += kBlockInputs) {
+    const size_t group = input / groups_.size;
+    for (size_t k = 0; k < count; ++k) {
+      const size_t output = begin + k;
+      BlockCodes codes{};
+      for (size_t i = 0; i < codes.size(); ++i) {
+        const int32_t low = code_at(*codes_, input + i, output);
+        const int32_t high = code_at(*codes_, input + i + codes.size(), output);
+        codes[i] = static_cast<uint8_t>(low | high << 4);
+      }
+      put_block(format, number_at<uint16_t>(scales, group * outputs() + output),
+                code_at(*grouped_.zeros, group, output), codes,
+                blocks + k * row_bytes + input / kBlockInputs * block_bytes);
+    }
+  }
+}
 
 Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view stem,
                                           const Tensor& codes, const QuantConfig& config) {

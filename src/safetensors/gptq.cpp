@@ -6,7 +6,10 @@
 // as many bits, so that what is 0 reads as all ones.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
 #include "safetensors/grouped.h"
 #include "safetensors/layouts.h"
@@ -34,6 +37,8 @@ class GptqMatrix final : public CodedMatrix {
 
   Status check_values() const override;
   void decode(size_t begin, size_t count, float* values) const override;
+  std::optional<DType> block_format() const override;
+  void repack(DType format, size_t begin, size_t count, std::byte* blocks) const override;
 
  private:
   // What a group of one output has.
@@ -49,6 +54,11 @@ class GptqMatrix final : public CodedMatrix {
                             : static_cast<size_t>(number_at<int32_t>(index->bytes, input));
   }
   GroupValues group_values(size_t group, size_t output) const;
+  bool groups_follow_each_other() const;
+  BlockCodes block_codes(size_t input, size_t output) const;
+  uint32_t code_word(size_t input, size_t output) const {
+    return number_at<uint32_t>(sources_.codes->bytes, input / (32 / bits_) * outputs() + output);
+  }
 
   Sources sources_;
   Groups groups_;
@@ -94,6 +104,56 @@ void GptqMatrix::decode(size_t begin, size_t count, float* values) const {
       const auto word = number_at<uint32_t>(sources_.codes->bytes, first_word + k);
       const auto code = static_cast<int32_t>(word >> shift & mask());
       values[k * inputs() + input] = static_cast<float>(code - group[k].zero) * group[k].scale;
+    }
+  }
+}
+
+bool GptqMatrix::groups_follow_each_other() const {
+  for (size_t input = 0; input < inputs(); ++input) {
+    if (group_of(input) != input / groups_.size) return false;
+  }
+  return true;
+}
+
+std::optional<DType> GptqMatrix::block_format() const {
+  if (bits_ != 4 || !groups_follow_each_other()) return std::nullopt;
+  bool zeros_are_8 = true;
+  float scale_max = 0;
+  for (size_t group = 0; group < groups_.count; ++group) {
+    for (size_t output = 0; output < outputs(); ++output) {
+      const GroupValues values = group_values(group, output);
+      zeros_are_8 = zeros_are_8 && values.zero == 8;
+      scale_max = std::max(scale_max, std::abs(values.scale));
+    }
+  }
+  return block_format_of({.group_size = groups_.size,
+                          .scales = sources_.grouped.scales,
+                          .scale_max = scale_max,
+                          .zeros_are_8 = zeros_are_8});
+}
+
+BlockCodes GptqMatrix::block_codes(size_t input, size_t output) const {
+  BlockCodes codes{};
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const uint32_t shift = static_cast<uint32_t>(i % 8) * 4;
+    const uint32_t low = code_word(input + i, output) >> shift & 15u;
+    const uint32_t high = code_word(input + i + codes.size(), output) >> shift & 15u;
+    codes[i] = static_cast<uint8_t>(low | high << 4);
+  }
+  return codes;
+}
+
+void GptqMatrix::repack(DType format, size_t begin, size_t count, std::byte* blocks) const {
+  const auto scales = sources_.grouped.scales.tensor().bytes;
+  const size_t block_bytes = evener::info(format).block_bytes;
+  const size_t row_bytes = inputs() / kBlockInputs * block_bytes;
+  for (size_t input = 0; input < inputs(); input += kBlockInputs) {
+    const size_t group = input / groups_.size;
+    for (size_t k = 0; k < count; ++k) {
+      const size_t output = begin + k;
+      put_block(format, number_at<uint16_t>(scales, group * outputs() + output),
+                group_values(group, output).zero, block_codes(input, output),
+                blocks + k * row_bytes + input / kBlockInputs * block_bytes);
     }
   }
 }

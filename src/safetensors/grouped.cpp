@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 
 namespace evener::safetensors {
 
@@ -22,6 +23,27 @@ Result<Groups> groups_of(const Folder& folder, const Tensor& codes, uint64_t inp
   return folder.tensor_error(codes, fmt::format("has {} inputs, which are no whole number of "
                                                 "groups of {}",
                                                 inputs, config.group_size));
+}
+
+std::optional<DType> block_format_of(const BlockFormatFacts& facts) {
+  constexpr float kHalfMax = 65504;
+  constexpr float kZeroMax = 15;
+  if (facts.group_size % kBlockInputs != 0) return std::nullopt;
+  if (facts.scales.tensor().element != Element::F16) return std::nullopt;
+  if (facts.zeros_are_8) return DType::Q4_0;
+  if (facts.scale_max * kZeroMax > kHalfMax) return std::nullopt;
+  return DType::Q4_1;
+}
+
+void put_block(DType format, uint16_t scale, int32_t zero, const BlockCodes& codes, std::byte* to) {
+  std::memcpy(to, &scale, sizeof scale);
+  to += sizeof scale;
+  if (format == DType::Q4_1) {
+    const uint16_t minimum = f32_to_f16(-f16_to_f32(scale) * static_cast<float>(zero));
+    std::memcpy(to, &minimum, sizeof minimum);
+    to += sizeof minimum;
+  }
+  std::memcpy(to, codes.data(), codes.size());
 }
 
 Result<GroupedParts> find_grouped_parts(const Folder& folder, std::string_view stem,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.h"
 #include "safetensors/layouts.h"
 
 namespace evener::safetensors {
@@ -15,6 +16,10 @@ bool is_plain(const Tensor& tensor) {
 }
 
 }  // namespace
+
+void CodedMatrix::repack(DType, size_t, size_t, std::byte*) const {
+  assertion_failed("a matrix with a block format repacks itself", __FILE__, __LINE__);
+}
 
 Result<std::unique_ptr<CodedMatrix>> open_coded(const Folder& folder, std::string_view stem,
                                                 const QuantConfig& config) {

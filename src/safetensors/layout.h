@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "safetensors/folder.h"
 #include "safetensors/quant_config.h"
+#include "tensor/dtype.h"
 
 namespace evener::safetensors {
 
@@ -33,6 +35,13 @@ class CodedMatrix {
 
   // Outputs [begin, begin + count) as f32 [count, inputs].
   virtual void decode(size_t begin, size_t count, float* values) const = 0;
+
+  // The block format that has the very codes and scales of this matrix, if there is one. Q4_0 gives
+  // the decoded weights to the bit; Q4_1 has zero point times scale as a half of its own, which
+  // rounds it like a weight that is stored as F16. Only once check_values() has passed.
+  virtual std::optional<DType> block_format() const { return std::nullopt; }
+  // Outputs [begin, begin + count) in `format`, which block_format() gave, row after row.
+  virtual void repack(DType format, size_t begin, size_t count, std::byte* blocks) const;
 
  protected:
   CodedMatrix(size_t outputs, size_t inputs, std::vector<const Tensor*> parts)
