@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/long_work.h"
 #include "cli/text_options.h"
+#include "engine/open_model.h"
 
 namespace evener::cli {
 namespace {
@@ -24,8 +25,8 @@ struct Options {
 Options options;
 
 void add_options(CommandLine& line) {
-  line.add("A", options.a, "GGUF file of the model to measure against").required();
-  line.add("B", options.b, "GGUF file of the model that is measured").required();
+  line.add("A", options.a, "model to measure against: GGUF file or Hugging Face folder").required();
+  line.add("B", options.b, "model that is measured").required();
   add_text_options(line, options.text);
 }
 
@@ -100,8 +101,8 @@ Status check_same_tokens(const TokenizedText& text, const gguf::File& b) {
 
 Result<int> run() {
   LongWork work("comparing");
-  ASSIGN_OR_RETURN(const gguf::File file_a, gguf::File::open(options.a));
-  ASSIGN_OR_RETURN(const gguf::File file_b, gguf::File::open(options.b));
+  ASSIGN_OR_RETURN(const gguf::File file_a, engine::open_model(options.a));
+  ASSIGN_OR_RETURN(const gguf::File file_b, engine::open_model(options.b));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file_a, options.text));
   RETURN_IF_ERROR(check_same_tokens(text, file_b));
   ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));

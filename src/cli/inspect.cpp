@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/inspect_json.h"
 #include "cli/inspect_text.h"
 #include "gguf/file.h"
+#include "hf/open_folder.h"
 
 namespace evener::cli {
 namespace {
@@ -22,7 +24,8 @@ struct Options {
 Options options;
 
 void add_options(CommandLine& line) {
-  line.add("MODEL", options.model, "GGUF file; of a split one, any part").required();
+  line.add("MODEL", options.model, "GGUF file (of a split one: any part), or Hugging Face folder")
+      .required();
   const Option tensors = line.add("--tensors", options.tensors, "list every tensor");
   line.add("--json", options.json, "all metadata and tensors as JSON").excludes(tensors);
 }
@@ -35,7 +38,11 @@ size_t line_width() {
 }
 
 Result<int> run() {
-  ASSIGN_OR_RETURN(const gguf::File file, gguf::File::open(options.model));
+  std::error_code ignored;
+  ASSIGN_OR_RETURN(const gguf::File file,
+                   std::filesystem::is_directory(options.model, ignored)
+                       ? hf::open_folder(options.model, {.with_tokenizer = true})
+                       : gguf::File::open(options.model));
   const std::string text =
       options.json ? inspect_json(file)
                    : inspect_text(file, {.tensors = options.tensors, .width = line_width()});

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/open_device.h"
 #include "engine/logits_run.h"
+#include "engine/open_model.h"
 #include "gguf/file.h"
 #include "tensor/npy.h"
 
@@ -32,7 +33,7 @@ struct Options {
 Options options;
 
 void add_options(CommandLine& line) {
-  line.add("MODEL", options.model, "GGUF file").required();
+  line.add("MODEL", options.model, "GGUF file or Hugging Face folder").required();
   line.add("--tokens", options.tokens,
            "token ids: 1,2,3 or @FILE with ids between commas or blanks")
       .required();
@@ -79,7 +80,7 @@ Result<std::vector<int32_t>> parse_tokens(std::string_view text) {
 Result<int> run() {
   ASSIGN_OR_RETURN(const std::string text, token_text());
   ASSIGN_OR_RETURN(const std::vector<int32_t> tokens, parse_tokens(text));
-  ASSIGN_OR_RETURN(const gguf::File file, gguf::File::open(options.model));
+  ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
   ASSIGN_OR_RETURN(const auto device, open_device(options.device));
   const engine::LogitsRunOptions run_options{.kv_dtype = *dtype_from_name(options.kv),
                                              .chunk = std::min(options.chunk, tokens.size()),

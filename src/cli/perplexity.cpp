@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/long_work.h"
 #include "cli/text_options.h"
+#include "engine/open_model.h"
 
 namespace evener::cli {
 namespace {
@@ -21,7 +22,8 @@ struct Options {
 Options options;
 
 void add_options(CommandLine& line) {
-  line.add("MODEL", options.model, "GGUF file; of a split one, any part").required();
+  line.add("MODEL", options.model, "GGUF file (of a split one: any part), or Hugging Face folder")
+      .required();
   add_text_options(line, options.text);
 }
 
@@ -50,7 +52,7 @@ void print_result(const TokenizedText& text, const engine::RunningMean& nll, dou
 Result<int> run() {
   using Clock = std::chrono::steady_clock;
   LongWork work("perplexity");
-  ASSIGN_OR_RETURN(const gguf::File file, gguf::File::open(options.model));
+  ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file, options.text));
   ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
   ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text));

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/mapped_file.h"
-#include "engine/load_tokenizer.h"
+#include "engine/open_model.h"
 
 namespace evener::cli {
 namespace {
@@ -41,7 +41,7 @@ Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& opti
                                     file.bytes().size(), kTextBytesMax),
                  .remedy = "cut it"};
   }
-  ASSIGN_OR_RETURN(const auto tokenizer, engine::load_tokenizer(model));
+  ASSIGN_OR_RETURN(const auto tokenizer, engine::open_tokenizer(model));
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   TokenizedText result;

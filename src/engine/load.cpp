@@ -12,7 +12,7 @@
 #include "device/cpu/memory_limit.h"
 #include "device/create_device.h"
 #include "engine/bundled_model.h"
-#include "engine/load_tokenizer.h"
+#include "engine/open_model.h"
 #include "engine/warm_up.h"
 #include "gguf/summary.h"
 #include "model/loader.h"
@@ -73,14 +73,16 @@ class Phases {
 };
 
 Result<gguf::File> open_file(const EngineOptions& options) {
-  if (!options.model.empty()) return gguf::File::open(options.model);
+  if (!options.model.empty()) return open_model(options.model);
   return gguf::File::parse(bundled_model(), std::string(kBundledModelName));
 }
 
 // "NAME.gguf" and "NAME-00001-of-00003.gguf" are NAME.
 std::string id_of(const EngineOptions& options) {
   if (options.model.empty()) return std::string(kBundledModelName);
-  std::string id = options.model.filename().string();
+  // "folder/" has no name behind its last slash.
+  const bool is_named = options.model.has_filename();
+  std::string id = (is_named ? options.model : options.model.parent_path()).filename().string();
   if (id.ends_with(".gguf")) id.resize(id.size() - 5);
   const size_t of = id.rfind("-of-");
   if (of != std::string::npos && of >= 6 && id.size() == of + 9 && id[of - 6] == '-') {
@@ -90,7 +92,7 @@ std::string id_of(const EngineOptions& options) {
 }
 
 std::string quantisation_of(const gguf::Summary& summary) {
-  return summary.types.empty() ? "" : std::string(info(summary.types.front().dtype).name);
+  return summary.types.empty() ? "" : std::string(summary.types.front().name);
 }
 
 ModelFacts facts_of(const EngineOptions& options, const gguf::File& file,
@@ -180,7 +182,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
 
   RETURN_IF_ERROR(phases.begin(Phase::map));
   ASSIGN_OR_RETURN(gguf::File file, open_file(options));
-  ASSIGN_OR_RETURN(auto tokenizer, load_tokenizer(file));
+  ASSIGN_OR_RETURN(auto tokenizer, open_tokenizer(file));
   ASSIGN_OR_RETURN(const auto description, model::describe_model(file));
   RETURN_IF_ERROR(check_vocabulary(file, *tokenizer, description->config()));
   ASSIGN_OR_RETURN(const Capacity capacity, plan(options, file, *description, kv_type));

@@ -1,0 +1,21 @@
+#include "engine/open_model.h"
+
+#include <system_error>
+
+#include "engine/load_tokenizer.h"
+#include "hf/folder_tokenizer.h"
+#include "hf/open_folder.h"
+
+namespace evener::engine {
+
+Result<gguf::File> open_model(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return hf::open_folder(path);
+  return gguf::File::open(path);
+}
+
+Result<std::unique_ptr<tokenizer::Tokenizer>> open_tokenizer(const gguf::File& model) {
+  return model.is_assembled() ? hf::load_folder_tokenizer(model.name()) : load_tokenizer(model);
+}
+
+}  // namespace evener::engine
