@@ -16,7 +16,7 @@ from harness import Server, contains, equal, request, run, run_tests, wait_until
 def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
-    for command in ("serve", "chat", "run", "inspect", "logits", "quantize", "perplexity", "compare"):
+    for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -25,7 +25,7 @@ def test_help_and_version_end_well(evener, data):
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
-                             "  commands are serve, chat, run, inspect, logits, quantize, perplexity, compare\n"))
+                             "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
@@ -206,6 +206,25 @@ def test_files_that_are_no_models_are_refused(evener, data):
                 equal((status, out), (1, ""))
                 contains(err, f"evener: cannot ")
                 contains(err, path)
+
+
+def test_convert_writes_nothing_where_it_cannot_read(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out.gguf")
+        status, _, err = run(evener, "convert", folder, out)
+        equal((status, err), (1, f"evener: cannot load model: {folder}: has no config.json\n"
+                                 "  name a GGUF file or the folder of a Hugging Face model\n"))
+        equal(os.listdir(folder), [])
+        with open(out, "w", encoding="utf-8") as file:
+            file.write("mine")
+        status, _, err = run(evener, "convert", folder, out)
+        equal(status, 2)
+        contains(err, f"{out}: is there already")
+        status, _, _ = run(evener, "convert", "--force", folder, out)
+        equal((status, open(out, encoding="utf-8").read()), (1, "mine"))
+        status, _, err = run(evener, "convert", out, out)
+        equal(status, 2)
+        contains(err, f"{out}: is a file\n  name the folder that config.json lies in")
 
 
 def test_a_truncated_model_is_refused(evener, data):

@@ -1,0 +1,163 @@
+// evener convert: a Hugging Face folder as a GGUF file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/signals.h"
+#include "cli/command.h"
+#include "gguf/summary.h"
+#include "gguf/writer.h"
+#include "hf/open_folder.h"
+#include "model/loader.h"
+
+namespace evener::cli {
+namespace {
+
+struct Options {
+  std::filesystem::path folder;
+  std::filesystem::path out;
+  bool force = false;
+};
+Options options;
+
+void add_options(CommandLine& line) {
+  line.add("DIR", options.folder, "Hugging Face folder").required();
+  line.add("OUT", options.out, "GGUF file to write").required();
+  line.add("--force", options.force, "replace OUT if it is there");
+}
+
+Error refuse(const std::filesystem::path& path, std::string why, std::string remedy) {
+  return {.code = Code::invalid_argument,
+          .doing = "convert",
+          .where = path.string(),
+          .why = std::move(why),
+          .remedy = std::move(remedy)};
+}
+
+Status check_paths() {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(options.folder, ignored)) {
+    return refuse(options.folder, "is a file", "name the folder that config.json lies in");
+  }
+  if (std::filesystem::is_directory(options.out, ignored)) {
+    return refuse(options.out, "is a folder", "name a file to write");
+  }
+  if (options.force || !std::filesystem::exists(options.out, ignored)) return {};
+  return refuse(options.out, "is there already", "name another file, or say --force");
+}
+
+// As llama.cpp numbers what most of a file's bytes are.
+uint32_t file_type_of(const gguf::File& file) {
+  std::vector<std::pair<uint64_t, DType>> bytes;
+  for (const gguf::Tensor& tensor : file.tensors()) {
+    auto at = std::ranges::find(bytes, tensor.dtype, &std::pair<uint64_t, DType>::second);
+    if (at == bytes.end()) at = bytes.insert(bytes.end(), {0, tensor.dtype});
+    at->first += tensor.size_bytes();
+  }
+  switch (std::ranges::max(bytes).second) {
+    case DType::F16:
+      return 1;
+    case DType::Q4_0:
+      return 2;
+    case DType::Q4_1:
+      return 3;
+    case DType::BF16:
+      return 32;
+    default:
+      return 0;
+  }
+}
+
+gguf::Header header_of(const gguf::File& file) {
+  gguf::Header header;
+  for (const auto& [key, value] : file.metadata()) header.set(key, value);
+  header.set("general.file_type", file_type_of(file));
+  header.set("general.quantization_version", uint32_t{2});
+  for (const gguf::Tensor& tensor : file.tensors()) {
+    header.add_tensor(tensor.name, tensor.dtype, tensor.shape);
+  }
+  return header;
+}
+
+// Writes tensor after tensor; an interruption leaves nothing behind.
+class Conversion {
+ public:
+  explicit Conversion(const gguf::File& file)
+      : file_(file), watcher_([this](int) { interrupted_ = true; }) {
+    for (const gguf::Tensor& tensor : file.tensors()) total_ += tensor.size_bytes();
+  }
+
+  Status write(gguf::Writer& writer) {
+    std::vector<std::byte> room;
+    for (const gguf::Tensor& tensor : file_.tensors()) {
+      ASSIGN_OR_RETURN(const auto bytes, file_.read(tensor, room));
+      RETURN_IF_ERROR(write(writer, bytes));
+    }
+    progress_.clear();
+    return {};
+  }
+
+ private:
+  static constexpr size_t kPieceBytes = size_t{16} << 20;
+
+  Status write(gguf::Writer& writer, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      if (interrupted_) {
+        return Error{.code = Code::cancelled,
+                     .doing = "convert",
+                     .where = options.out.string(),
+                     .why = "interrupted",
+                     .remedy = {}};
+      }
+      const auto piece = bytes.first(std::min(bytes.size(), kPieceBytes));
+      RETURN_IF_ERROR(writer.write(piece));
+      bytes = bytes.subspan(piece.size());
+      done_ += piece.size();
+      progress_.show("converting", static_cast<double>(done_) / static_cast<double>(total_));
+    }
+    return {};
+  }
+
+  const gguf::File& file_;
+  std::atomic<bool> interrupted_{false};
+  SignalWatcher watcher_;
+  Progress progress_;
+  uint64_t done_ = 0;
+  uint64_t total_ = 0;
+};
+
+Result<int> run() {
+  RETURN_IF_ERROR(check_paths());
+  ASSIGN_OR_RETURN(const gguf::File file,
+                   hf::open_folder(options.folder, {.with_tokenizer = true}));
+  RETURN_IF_ERROR(
+      model::describe_model(file));  // that nothing is missing, before anything is written
+  const gguf::Header header = header_of(file);
+  ASSIGN_OR_RETURN(auto writer, gguf::Writer::create(options.out, header));
+  Conversion conversion(file);
+  RETURN_IF_ERROR(conversion.write(writer));
+  RETURN_IF_ERROR(writer.finish());
+  std::error_code ignored;
+  fmt::print("{}: {} tensors, {}\n", options.out.string(), file.tensors().size(),
+             gguf::bytes_text(std::filesystem::file_size(options.out, ignored)));
+  return 0;
+}
+
+}  // namespace
+
+extern const Command convert_command;
+const Command convert_command = {
+    .name = "convert",
+    .summary = "Write a Hugging Face folder as a GGUF file",
+    .add_options = add_options,
+    .run = run,
+};
+
+}  // namespace evener::cli
