@@ -2,16 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "base/progress.h"
-#include "base/signals.h"
 #include "cli/command.h"
+#include "cli/long_work.h"
+#include "cli/output_options.h"
 #include "gguf/summary.h"
 #include "gguf/writer.h"
 #include "hf/open_folder.h"
@@ -22,35 +21,23 @@ namespace {
 
 struct Options {
   std::filesystem::path folder;
-  std::filesystem::path out;
-  bool force = false;
+  OutputOptions output;
 };
 Options options;
 
 void add_options(CommandLine& line) {
   line.add("DIR", options.folder, "Hugging Face folder").required();
-  line.add("OUT", options.out, "GGUF file to write").required();
-  line.add("--force", options.force, "replace OUT if it is there");
+  add_output_options(line, options.output);
 }
 
-Error refuse(const std::filesystem::path& path, std::string why, std::string remedy) {
-  return {.code = Code::invalid_argument,
-          .doing = "convert",
-          .where = path.string(),
-          .why = std::move(why),
-          .remedy = std::move(remedy)};
-}
-
-Status check_paths() {
+Status check_folder() {
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(options.folder, ignored)) {
-    return refuse(options.folder, "is a file", "name the folder that config.json lies in");
-  }
-  if (std::filesystem::is_directory(options.out, ignored)) {
-    return refuse(options.out, "is a folder", "name a file to write");
-  }
-  if (options.force || !std::filesystem::exists(options.out, ignored)) return {};
-  return refuse(options.out, "is there already", "name another file, or say --force");
+  if (!std::filesystem::is_regular_file(options.folder, ignored)) return {};
+  return Error{.code = Code::invalid_argument,
+               .doing = "convert",
+               .where = options.folder.string(),
+               .why = "is a file",
+               .remedy = "name the folder that config.json lies in"};
 }
 
 // As llama.cpp numbers what most of a file's bytes are.
@@ -89,8 +76,7 @@ gguf::Header header_of(const gguf::File& file) {
 // Writes tensor after tensor; an interruption leaves nothing behind.
 class Conversion {
  public:
-  explicit Conversion(const gguf::File& file)
-      : file_(file), watcher_([this](int) { interrupted_ = true; }) {
+  Conversion(const gguf::File& file, LongWork& work) : file_(file), work_(work) {
     for (const gguf::Tensor& tensor : file.tensors()) total_ += tensor.size_bytes();
   }
 
@@ -100,8 +86,7 @@ class Conversion {
       ASSIGN_OR_RETURN(const auto bytes, file_.read(tensor, room));
       RETURN_IF_ERROR(write(writer, bytes));
     }
-    progress_.clear();
-    return {};
+    return writer.finish();
   }
 
  private:
@@ -109,44 +94,40 @@ class Conversion {
 
   Status write(gguf::Writer& writer, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      if (interrupted_) {
-        return Error{.code = Code::cancelled,
-                     .doing = "convert",
-                     .where = options.out.string(),
-                     .why = "interrupted",
-                     .remedy = {}};
-      }
       const auto piece = bytes.first(std::min(bytes.size(), kPieceBytes));
       RETURN_IF_ERROR(writer.write(piece));
       bytes = bytes.subspan(piece.size());
       done_ += piece.size();
-      progress_.show("converting", static_cast<double>(done_) / static_cast<double>(total_));
+      if (work_.advance(static_cast<double>(done_), static_cast<double>(total_))) continue;
+      return Error{.code = Code::cancelled,
+                   .doing = "convert",
+                   .where = options.output.path.string(),
+                   .why = "interrupted; nothing was written",
+                   .remedy = {}};
     }
     return {};
   }
 
   const gguf::File& file_;
-  std::atomic<bool> interrupted_{false};
-  SignalWatcher watcher_;
-  Progress progress_;
+  LongWork& work_;
   uint64_t done_ = 0;
   uint64_t total_ = 0;
 };
 
 Result<int> run() {
-  RETURN_IF_ERROR(check_paths());
+  LongWork work("converting");
+  RETURN_IF_ERROR(check_folder());
+  RETURN_IF_ERROR(check_output(options.output, "convert"));
   ASSIGN_OR_RETURN(const gguf::File file,
                    hf::open_folder(options.folder, {.with_tokenizer = true}));
-  RETURN_IF_ERROR(
-      model::describe_model(file));  // that nothing is missing, before anything is written
-  const gguf::Header header = header_of(file);
-  ASSIGN_OR_RETURN(auto writer, gguf::Writer::create(options.out, header));
-  Conversion conversion(file);
-  RETURN_IF_ERROR(conversion.write(writer));
-  RETURN_IF_ERROR(writer.finish());
+  // That nothing is missing, before anything is written.
+  RETURN_IF_ERROR(model::describe_model(file));
+  ASSIGN_OR_RETURN(auto writer, gguf::Writer::create(options.output.path, header_of(file)));
+  RETURN_IF_ERROR(Conversion(file, work).write(writer));
+  work.finish();
   std::error_code ignored;
-  fmt::print("{}: {} tensors, {}\n", options.out.string(), file.tensors().size(),
-             gguf::bytes_text(std::filesystem::file_size(options.out, ignored)));
+  fmt::print("{}: {} tensors, {}\n", options.output.path.string(), file.tensors().size(),
+             gguf::bytes_text(std::filesystem::file_size(options.output.path, ignored)));
   return 0;
 }
 

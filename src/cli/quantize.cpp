@@ -14,9 +14,11 @@
 #include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/long_work.h"
+#include "cli/output_options.h"
 #include "device/cpu/cpu_node.h"
 #include "gguf/file.h"
 #include "gguf/summary.h"
+#include "hf/open_folder.h"
 #include "quantise/quantise.h"
 
 namespace evener::cli {
@@ -24,11 +26,10 @@ namespace {
 
 struct Options {
   std::filesystem::path input;
-  std::filesystem::path output;
+  OutputOptions output;
   std::string type;
   std::filesystem::path imatrix;
   size_t num_threads = 0;
-  bool force = false;
   bool dry_run = false;
 };
 Options options;
@@ -41,15 +42,15 @@ std::string recipe_names() {
 }
 
 void add_options(CommandLine& line) {
-  line.add("IN", options.input, "GGUF file, best in F16, BF16 or F32; of a split one, any part")
+  line.add("IN", options.input,
+           "GGUF file, of a split one any part, or Hugging Face folder; best in F16, BF16 or F32")
       .required();
-  line.add("OUT", options.output, "GGUF file to write").required();
+  add_output_options(line, options.output);
   line.add("TYPE", options.type, recipe_names()).required();
   line.add("--imatrix", options.imatrix,
            "importance matrix of this model, GGUF or .dat: spends the bits where they matter");
   line.add("--threads", options.num_threads, "threads that compute; 0: one per physical core")
       .between(0, 1024);
-  line.add("--force", options.force, "replace OUT if it is there");
   line.add("--dry-run", options.dry_run, "say what would come out, and write nothing");
 }
 
@@ -68,16 +69,20 @@ Result<const quantise::Recipe*> chosen_recipe() {
                 "one of " + recipe_names());
 }
 
-Status check_output(const gguf::File& input) {
+Result<gguf::File> open_input() {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(options.input, ignored))
+    return hf::open_folder(options.input, {.with_tokenizer = true});
+  return gguf::File::open(options.input);
+}
+
+Status check_not_input(const gguf::File& input) {
   std::error_code ignored;
   for (const std::string& name : input.names()) {
-    if (std::filesystem::equivalent(name, options.output, ignored))
-      return refuse(options.output.string(), "is the input itself", "write to another file");
+    if (std::filesystem::equivalent(name, options.output.path, ignored))
+      return refuse(options.output.path.string(), "is the input itself", "write to another file");
   }
-  if (options.force || options.dry_run || !std::filesystem::exists(options.output, ignored)) {
-    return {};
-  }
-  return refuse(options.output.string(), "is there already", "choose another name, or --force");
+  return {};
 }
 
 // All cores of the machine that this process may use, over all its NUMA nodes.
@@ -148,8 +153,9 @@ void print_importance(const quantise::Plan& plan) {
 Result<int> run() {
   LongWork work("quantising");
   ASSIGN_OR_RETURN(const quantise::Recipe* const recipe, chosen_recipe());
-  ASSIGN_OR_RETURN(const gguf::File input, gguf::File::open(options.input));
-  RETURN_IF_ERROR(check_output(input));
+  if (!options.dry_run) RETURN_IF_ERROR(check_output(options.output, "quantize"));
+  ASSIGN_OR_RETURN(const gguf::File input, open_input());
+  RETURN_IF_ERROR(check_not_input(input));
   std::optional<quantise::Importance> importance;
   if (!options.imatrix.empty()) {
     ASSIGN_OR_RETURN(importance, quantise::Importance::open(options.imatrix));
@@ -164,12 +170,12 @@ Result<int> run() {
   ASSIGN_OR_RETURN(const auto pool, ThreadPool::create(cpus));
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(
-      quantise::write(plan, options.output, *pool, [&work](uint64_t done, uint64_t total) {
+      quantise::write(plan, options.output.path, *pool, [&work](uint64_t done, uint64_t total) {
         return work.advance(static_cast<double>(done), static_cast<double>(total));
       }));
   work.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  fmt::print("{} written in {:.1f} s\n", options.output.string(), elapsed.count());
+  fmt::print("{} written in {:.1f} s\n", options.output.path.string(), elapsed.count());
   return 0;
 }
 

@@ -84,8 +84,9 @@ gguf::Header make_header(const Plan& plan) {
 // Rows of one tensor from its own type to another.
 class RowEncoder {
  public:
-  RowEncoder(const TensorPlan& plan, size_t num_threads)
+  RowEncoder(const TensorPlan& plan, std::span<const std::byte> source, size_t num_threads)
       : plan_(plan),
+        source_(source),
         from_(*quant::find_format(plan.tensor->dtype)),
         to_(*quant::find_format(plan.dtype)),
         num_inputs_(plan.tensor->shape[0]),
@@ -101,7 +102,7 @@ class RowEncoder {
   bool encode(size_t row, size_t thread, std::span<std::byte> blocks) {
     const size_t source_bytes = bytes_of(num_inputs_, plan_.tensor->dtype);
     std::vector<float>& weights = weights_[thread];
-    from_.decode(plan_.tensor->bytes.subspan(row * source_bytes, source_bytes), weights.data());
+    from_.decode(source_.subspan(row * source_bytes, source_bytes), weights.data());
     const float largest =
         plan_.dtype == DType::F16 ? kLargestHalf : std::numeric_limits<float>::max();
     const bool fits =
@@ -117,6 +118,7 @@ class RowEncoder {
   }
 
   const TensorPlan& plan_;
+  std::span<const std::byte> source_;  // the whole tensor
   const quant::Format& from_;
   const quant::Format& to_;
   size_t num_inputs_;
@@ -141,12 +143,14 @@ class Work {
 
  private:
   Status copy(const TensorPlan& tensor) {
-    RETURN_IF_ERROR(writer_.write(tensor.tensor->bytes));
+    ASSIGN_OR_RETURN(const auto bytes, plan_.input->read(*tensor.tensor, room_));
+    RETURN_IF_ERROR(writer_.write(bytes));
     return advance(tensor.tensor->num_elements());
   }
 
   Status encode(const TensorPlan& tensor) {
-    RowEncoder encoder(tensor, pool_.num_threads());
+    ASSIGN_OR_RETURN(const auto bytes, plan_.input->read(*tensor.tensor, room_));
+    RowEncoder encoder(tensor, bytes, pool_.num_threads());
     const size_t rows_per_piece = std::max<size_t>(1, kWeightsPerPiece / encoder.num_inputs());
     for (size_t row = 0; row < encoder.num_rows(); row += rows_per_piece) {
       const size_t count = std::min(rows_per_piece, encoder.num_rows() - row);
@@ -190,7 +194,8 @@ class Work {
   gguf::Writer writer_;
   ThreadPool& pool_;
   const Progress& progress_;
-  std::vector<std::byte> piece_;
+  std::vector<std::byte> room_;   // of a tensor that no file holds as it is
+  std::vector<std::byte> piece_;  // of the output
   uint64_t done_ = 0;
   uint64_t total_ = 0;
 };

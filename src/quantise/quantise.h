@@ -46,8 +46,9 @@ using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
 // Writes the file. It appears under its name when it is complete; until then an older one stays.
 // Metadata is the input's, but for the file type and what tells of the importance matrix. The bytes
-// depend on neither the number of threads nor the machine. Errors: those of gguf::Writer; corrupt
-// (a weight that is no finite number, or that F16 cannot hold), naming the tensor.
+// depend on neither the number of threads nor the machine. Errors: those of gguf::Writer and of
+// gguf::File::read; corrupt (a weight that is no finite number, or that F16 cannot hold), naming
+// the tensor.
 Status write(const Plan& plan, const std::filesystem::path& path, ThreadPool& pool,
              const Progress& progress);
 

@@ -93,7 +93,7 @@ def test_quantize_replaces_nothing_unasked(evener, data):
         with open(path, "w", encoding="utf-8") as older:
             older.write("older")
         status, _, err = run(evener, "quantize", model, path, "Q4_0")
-        equal((status, err), (2, f"evener: cannot quantize: {path}: is there already\n  choose another name, or --force\n"))
+        equal((status, err), (2, f"evener: cannot quantize: {path}: is there already\n  name another file, or say --force\n"))
         equal(run(evener, "quantize", model, path, "Q4_0", "--dry-run")[0], 0)
         equal(os.path.getsize(path), 5)
         equal(run(evener, "quantize", model, path, "Q4_0", "--force")[0], 0)
