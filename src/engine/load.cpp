@@ -149,12 +149,14 @@ Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, mode
       options, {.num_pages = 1, .num_slots = 1, .max_sequences = options.max_sequences}, kv_type);
   const size_t scratch_floats = model.scratch_floats(largest.num_rows, largest.num_logit_rows);
   const size_t host_logits = largest.num_logit_rows * config.vocab_size;
+  // What loading takes is given back before scratch is allocated.
+  const size_t scratch_bytes = (scratch_floats + host_logits) * sizeof(float) +
+                               model::routing_shape(config, largest).bytes();
   return plan_capacity({
       .where = file.name(),
       .weight_bytes = model::weight_bytes(file, model),
-      .scratch_bytes = (scratch_floats + host_logits) * sizeof(float) +
-                       model::routing_shape(config, largest).bytes(),
-      .bytes_per_page = model::kv_cache_shape(config, largest).bytes_per_page(),
+      .scratch_bytes = std::max(scratch_bytes, model::loading_bytes(file, model)),
+      .bytes_per_page = kv_cache.bytes_per_page(),
       .bytes_per_slot = config.num_recurrent_layers() == 0
                             ? 0
                             : model::state_cache_shape(config, largest).bytes_per_slot(),

@@ -26,6 +26,12 @@ size_t DenseMlp::scratch_floats(const MlpShape& shape, size_t num_rows) {
          Scratch::size_of(num_rows, shape.hidden_size);
 }
 
+size_t attention_scratch_floats(const Config& c, size_t num_rows) {
+  return 2 * Scratch::size_of(num_rows, c.hidden_size) +
+         2 * Scratch::size_of(num_rows, c.num_heads * c.head_dim) +
+         2 * Scratch::size_of(num_rows, c.num_kv_heads * c.head_dim);
+}
+
 void head_norm_and_rope(Pass& pass, const Config& c, const device::Tensor& heads,
                         const Vector& gain) {
   pass.device().rms_norm(heads, gain.tensor, c.norm_eps, heads);

@@ -34,6 +34,10 @@ struct DenseMlp {
   static size_t scratch_floats(const MlpShape& shape, size_t num_rows);
 };
 
+// Of attention between the projections of h and its output's: h, q, k, v, what is mixed, the
+// output.
+size_t attention_scratch_floats(const Config& c, size_t num_rows);
+
 // heads [rows * n, head_dim], changed in place: each head is normalised, then turned.
 void head_norm_and_rope(Pass& pass, const Config& c, const device::Tensor& heads,
                         const Vector& gain);

@@ -154,16 +154,21 @@ class Summer final : public TensorVisitor {
   void matrix(Matrix&, const TensorSpec& spec) override { add(spec); }
   void vector(Vector&, const TensorSpec& spec) override { add(spec); }
   size_t bytes() const { return bytes_; }
+  size_t largest_copy_bytes() const { return largest_copy_bytes_; }
 
  private:
   void add(const TensorSpec& spec) {
     const gguf::Tensor* tensor = find(file_, spec);
     if (tensor == nullptr || stays_in_file(spec, *tensor)) return;
-    bytes_ += bytes_of(spec, *tensor);
+    const size_t bytes = bytes_of(spec, *tensor);
+    bytes_ += bytes;
+    const size_t made = tensor->bytes.empty() ? tensor->size_bytes() : 0;
+    largest_copy_bytes_ = std::max(largest_copy_bytes_, made + (spec.joint ? bytes : 0));
   }
 
   const gguf::File& file_;
   size_t bytes_ = 0;
+  size_t largest_copy_bytes_ = 0;
 };
 
 // Fills the slots. The first error ends the work; the remaining tensors are passed over.
@@ -261,6 +266,12 @@ size_t weight_bytes(const gguf::File& file, Model& model) {
   Summer summer(file);
   model.visit(summer);
   return summer.bytes();
+}
+
+size_t loading_bytes(const gguf::File& file, Model& model) {
+  Summer summer(file);
+  model.visit(summer);
+  return summer.largest_copy_bytes();
 }
 
 Result<std::unique_ptr<Model>> load_model(const gguf::File& file, device::Device& device,

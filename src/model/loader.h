@@ -24,6 +24,10 @@ Result<std::unique_ptr<Model>> describe_model(const gguf::File& file);
 // device pads outputs to its vector width.
 size_t weight_bytes(const gguf::File& file, Model& model);
 
+// The most that loading takes besides, and gives back: a tensor that no file holds as it is, the
+// copy of a matrix whose rows lie apart in a tensor that holds several.
+size_t loading_bytes(const gguf::File& file, Model& model);
+
 // `done` and `total` in bytes of the file. Returning false ends the loading with Code::cancelled.
 using LoadProgress = std::function<bool(size_t done, size_t total)>;
 

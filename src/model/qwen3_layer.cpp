@@ -36,12 +36,9 @@ void Qwen3Layer::forward(Pass& pass, const Config& c, const device::Tensor& x) c
 }
 
 size_t Qwen3Layer::scratch_floats(const Config& c, size_t num_rows) {
-  const size_t attention = 2 * Scratch::size_of(num_rows, c.hidden_size) +
-                           2 * Scratch::size_of(num_rows, c.num_heads * c.head_dim) +
-                           2 * Scratch::size_of(num_rows, c.num_kv_heads * c.head_dim);
   const size_t behind =
       Scratch::size_of(num_rows, c.hidden_size) + FeedForward::scratch_floats(c, num_rows);
-  return std::max(attention, behind);
+  return std::max(attention_scratch_floats(c, num_rows), behind);
 }
 
 }  // namespace evener::model

@@ -138,6 +138,21 @@ TEST(Loader, CountsEveryExpertOnce) {
   }
 }
 
+// Gate and up of all experts in one tensor: each half is copied out of it for the time of packing.
+TEST(Loader, CountsTheCopyOfAHalfThatIsPacked) {
+  const auto bytes_while_loading = [](const char* name) {
+    const std::string bytes = bytes_of(name);
+    const auto file = gguf::File::parse(std::as_bytes(std::span(bytes)), "m.gguf");
+    EXPECT_TRUE(file.has_value());
+    const gguf::Tensor* joint = file->find_tensor("blk.0.ffn_gate_up_exps.weight");
+    const size_t half = joint == nullptr ? 0 : joint->bytes.size() / 2;
+    EXPECT_EQ(loading_bytes(*file, **describe_model(*file)), half) << name;
+    return half;
+  };
+  EXPECT_EQ(bytes_while_loading("qwen35moe"), 0U);
+  EXPECT_GT(bytes_while_loading("qwen35moe-fused"), 0U);
+}
+
 TEST(Loader, KeepsLayersThatDraftTokensOutOfTheTrunk) {
   const std::string bytes = bytes_of("qwen3next");
   const auto file = gguf::File::parse(std::as_bytes(std::span(bytes)), "m.gguf");
