@@ -2,6 +2,7 @@
 // the peer's bench measures: random tokens, one untimed round, batches made outside the clock.
 //
 //   engine_bench MODEL [--pp 512] [--tg 64] [--depth 0] [--reps 3] [--threads N] [--device cpu:0]
+//                [--kv f16]
 //
 // Prints one JSON line: {"prefill":{"min","median","max"},"decode":{...}} in tokens a second.
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ struct Options {
   size_t num_threads = 0;
   size_t chunk = 512;
   std::string device = "cpu:0";
+  std::string kv = "f16";
 };
 
 struct Speeds {
@@ -130,7 +132,7 @@ Result<void> run(const Options& options) {
                                .num_pages = (num_tokens_max + kPageSize - 1) / kPageSize,
                                .page_size = kPageSize,
                                .num_slots = 1,
-                               .kv_dtype = DType::F16};
+                               .kv_type = *device::kv_type_from_name(options.kv)};
   ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(*device, *model, plan));
   Sequence sequence(*device, *model, memory, num_tokens_max);
   const size_t vocab_size = model->config().vocab_size;
@@ -161,6 +163,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.num_threads);
   app.add_option("--chunk", options.chunk)->check(CLI::Range(1, 4096));
   app.add_option("--device", options.device);
+  app.add_option("--kv", options.kv)->check(CLI::IsMember({"f32", "f16", "q8_0", "fp8"}));
   CLI11_PARSE(app, argc, argv);
   const auto status = evener::run(options);
   if (status) return 0;

@@ -66,7 +66,7 @@ class Bench {
       call();
       best = std::min(best, seconds(options_.cpu_time) - begin);
     }
-    fmt::print("{:<34} {:>10.1f} us {:>9.2f} {}/s\n", name, best * 1e6, work / best * 1e-9, unit);
+    fmt::print("{:<40} {:>10.1f} us {:>9.2f} {}/s\n", name, best * 1e6, work / best * 1e-9, unit);
   }
 
  private:
@@ -76,8 +76,8 @@ class Bench {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-void attention(Bench& bench, const char* name, size_t heads, size_t kv_heads, size_t dim,
-               size_t depth, size_t rows) {
+void attention(Bench& bench, const std::string& name, size_t heads, size_t kv_heads, size_t dim,
+               size_t depth, size_t rows, KvType type = KvType::f16) {
   constexpr size_t kPageSize = 64;
   const size_t end = depth + rows;
   const auto cache = bench.device()
@@ -85,7 +85,8 @@ void attention(Bench& bench, const char* name, size_t heads, size_t kv_heads, si
                                            .num_pages = (end + kPageSize - 1) / kPageSize,
                                            .page_size = kPageSize,
                                            .num_kv_heads = kv_heads,
-                                           .head_dim = dim})
+                                           .head_dim = dim,
+                                           .type = type})
                          .value();
   std::vector<int32_t> pages(cache->shape().num_pages);
   std::iota(pages.begin(), pages.end(), 0);
@@ -94,7 +95,8 @@ void attention(Bench& bench, const char* name, size_t heads, size_t kv_heads, si
   const Batch filling = {.slices = {&fill, 1}, .num_rows = end};
   const Tensor k = bench.random(end, kv_heads * dim);
   const Tensor v = bench.random(end, kv_heads * dim);
-  bench.time(fmt::format("store_kv {} rows", end), double(end * kv_heads * dim) * 12, "GB",
+  bench.time(fmt::format("store_kv {} rows {}", end, info(type).name),
+             double(end * kv_heads * dim) * 12, "GB",
              [&] { bench.device().store_kv(*cache, 0, filling, k, v); });
   const Slice slice = {
       .first_row = 0, .num_rows = rows, .first_position = depth, .pages = pages, .state_slot = -1};
@@ -103,7 +105,9 @@ void attention(Bench& bench, const char* name, size_t heads, size_t kv_heads, si
   const Tensor y = bench.empty(rows, heads * dim);
   const double pairs = double(rows) * (double(depth) + double(rows + 1) / 2);
   const bool decode = rows == 1;
-  const double work = decode ? double(end * kv_heads * dim) * 4 : pairs * double(heads * dim) * 4;
+  const double page_bytes = double(cache->shape().bytes_per_page());
+  const double work =
+      decode ? double(end) / double(kPageSize) * page_bytes : pairs * double(heads * dim) * 4;
   bench.time(name, work, decode ? "GB" : "GFLOP",
              [&] { bench.device().attention(*cache, 0, batch, q, 0.1f, y); });
 }
@@ -243,7 +247,13 @@ int run(const Options& options) {
   attention(bench, "attention 512 at 2048, 16/8 x 128", 16, 8, 128, 2048, 512);
   attention(bench, "attention decode at 2048, 16/8", 16, 8, 128, 2048, 1);
   attention(bench, "attention decode at 2048, 8/8", 8, 8, 128, 2048, 1);
-  attention(bench, "attention decode at 8192, 24/4x256", 24, 4, 256, 8192, 1);
+  for (const KvTypeInfo& type : kKvTypes) {
+    const auto name = [&type](const char* what) { return fmt::format("{} {}", what, type.name); };
+    attention(bench, name("attention 512 at 2048, 24/4 x 256"), 24, 4, 256, 2048, 512, type.type);
+    attention(bench, name("attention decode at 2048, 24/4x256"), 24, 4, 256, 2048, 1, type.type);
+    attention(bench, name("attention decode at 8192, 24/4x256"), 24, 4, 256, 8192, 1, type.type);
+    attention(bench, name("attention decode at 8192, 16/8x128"), 16, 8, 128, 8192, 1, type.type);
+  }
   mixture(bench,
           {.num_layers = 1,
            .num_rows = 512,

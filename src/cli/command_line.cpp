@@ -33,8 +33,8 @@ Option& Option::between(double low, double high) {
   return *this;
 }
 
-Option& Option::one_of(std::initializer_list<std::string> words) {
-  option_->check(CLI::IsMember(std::vector(words)));
+Option& Option::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
   return *this;
 }
 

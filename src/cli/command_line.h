@@ -1,7 +1,7 @@
 #pragma once
 
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 // CLI11 behind two small classes: its headers cost every file that includes them several seconds to
 // compile, so only command_line.cpp and main.cpp do.
@@ -19,7 +19,7 @@ class Option {
 
   Option& required();
   Option& between(double low, double high);  // both included
-  Option& one_of(std::initializer_list<std::string> words);
+  Option& one_of(const std::vector<std::string>& words);
   Option& in_bytes();  // takes 12G, 300M
   Option& from_environment(const std::string& variable);
   Option& excludes(const Option& other);

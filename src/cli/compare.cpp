@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/kv_option.h"
 #include "cli/long_work.h"
 #include "cli/text_options.h"
 #include "engine/open_model.h"
@@ -21,6 +22,7 @@ struct Options {
   std::filesystem::path a;
   std::filesystem::path b;
   TextOptions text;
+  std::string kv_b;  // empty: as A
 };
 Options options;
 
@@ -28,6 +30,8 @@ void add_options(CommandLine& line) {
   line.add("A", options.a, "model to measure against: GGUF file or Hugging Face folder").required();
   line.add("B", options.b, "model that is measured").required();
   add_text_options(line, options.text);
+  add_kv_option(line, "--kv-b", options.kv_b,
+                "how keys and values of B are kept; if left out, as those of A");
 }
 
 struct Quantile {
@@ -107,7 +111,9 @@ Result<int> run() {
   RETURN_IF_ERROR(check_same_tokens(text, file_b));
   ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
   ASSIGN_OR_RETURN(auto run_a, open_run(file_a, *device, options.text));
-  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, options.text));
+  TextOptions text_b = options.text;
+  if (!options.kv_b.empty()) text_b.kv = options.kv_b;
+  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, text_b));
 
   ASSIGN_OR_RETURN(const engine::TextComparison result,
                    engine::compare_on_text(run_a, run_b, text.view(), [&](size_t num_windows_done) {

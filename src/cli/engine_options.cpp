@@ -6,6 +6,7 @@
 
 #include "base/progress.h"
 #include "base/signals.h"
+#include "cli/kv_option.h"
 
 namespace evener::cli {
 namespace {
@@ -29,7 +30,7 @@ void add_engine_options(CommandLine& line, engine::EngineOptions& options, Model
   line.add("--parallel", options.max_sequences, "answers generated at the same time")
       .between(1, 256);
   line.add("--chunk", options.prefill_chunk, "prompt tokens read in one step").between(1, 4096);
-  line.add("--kv", options.kv_type, "type of the key and value cache").one_of({"f16", "f32"});
+  add_kv_option(line, "--kv", options.kv_type);
   line.add("--memory", options.memory_bytes_max,
            "most memory to use, as 12G; 0: what the machine has free")
       .in_bytes();

@@ -8,11 +8,13 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/kv_option.h"
 #include "cli/open_device.h"
 #include "engine/logits_run.h"
 #include "engine/open_model.h"
@@ -41,7 +43,7 @@ void add_options(CommandLine& line) {
       .required();
   line.add("--chunk", options.chunk, "tokens computed together; the result does not depend on it")
       .between(1, 4096);
-  line.add("--kv", options.kv, "type of the key and value cache").one_of({"f16", "f32"});
+  add_kv_option(line, "--kv", options.kv);
   add_device_options(line, options.device);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/mapped_file.h"
+#include "cli/kv_option.h"
 #include "engine/open_model.h"
 
 namespace evener::cli {
@@ -26,7 +27,7 @@ void add_text_options(CommandLine& line, TextOptions& options) {
   line.add("--special", options.special, "read marks such as <|endoftext|> as special tokens");
   line.add("--chunk", options.chunk, "tokens computed together; the result does not depend on it")
       .between(1, 4096);
-  line.add("--kv", options.kv, "type of the key and value cache").one_of({"f16", "f32"});
+  add_kv_option(line, "--kv", options.kv);
   line.add("--json", options.json, "the result as JSON");
   add_device_options(line, options.device);
 }
@@ -59,7 +60,7 @@ Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& opti
 Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
                                    const TextOptions& options) {
   return engine::LogitsRun::create(model, device,
-                                   {.kv_dtype = *dtype_from_name(options.kv),
+                                   {.kv_type = *device::kv_type_from_name(options.kv),
                                     .chunk = std::min(options.chunk, options.window),
                                     .num_tokens_max = options.window});
 }

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tensor/dtype.h"
+#include "base/error.h"
+#include "device/kv_type.h"
 
 namespace evener::device {
 
@@ -13,11 +14,15 @@ struct KvCacheShape {
   size_t page_size = 0;  // positions in a page; a multiple of 16
   size_t num_kv_heads = 0;
   size_t head_dim = 0;
-  DType dtype = DType::F16;  // F16 or F32
+  KvType type = KvType::f16;
 
   size_t bytes_per_page() const {
-    return 2 * num_layers * page_size * num_kv_heads * head_dim * info(dtype).block_bytes;
+    return 2 * num_layers * page_size * num_kv_heads * head_dim / info(type).block_size *
+           info(type).block_bytes;
   }
+
+  // Whether heads of this width can be kept so. Error: unsupported.
+  Status check() const;
 };
 
 // Keys and values of all attention layers of one rank, in pages. The layout inside a page is the

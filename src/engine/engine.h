@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -24,7 +25,7 @@ struct EngineOptions {
   size_t context_length = 0;
   size_t max_sequences = 16;    // running at once
   size_t prefill_chunk = 512;   // prompt rows a step
-  std::string kv_type = "f16";  // "f16", "f32"
+  std::string kv_type = "f16";  // a name of device/kv_type.h
   size_t memory_bytes_max = 0;  // 0: what the machine has
 };
 
@@ -47,6 +48,7 @@ struct ModelFacts {
   std::string name;
   std::string family;
   std::string quantisation;  // most used weight type: "Q8_0"
+  std::string kv_type;       // "f16"
   std::string device;        // "cpu:0 (AMD EPYC, 2 cores, AVX2)"
   size_t num_parameters = 0;
   size_t file_bytes = 0;

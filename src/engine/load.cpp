@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "device/cpu/memory_limit.h"
 #include "device/create_device.h"
 #include "engine/bundled_model.h"
@@ -40,10 +41,10 @@ Status check_between(std::string_view option, size_t value, size_t max) {
   return refuse(option, fmt::format("must be between 1 and {}, not {}", max, value));
 }
 
-Result<DType> kv_dtype(const EngineOptions& options) {
-  if (options.kv_type == "f16") return DType::F16;
-  if (options.kv_type == "f32") return DType::F32;
-  return refuse("kv_type", "must be f16 or f32");
+Result<device::KvType> kv_type_of(const EngineOptions& options) {
+  if (const auto type = device::kv_type_from_name(options.kv_type)) return *type;
+  return refuse("kv_type", fmt::format("'{}' is none of f32, f16, q8_0 and fp8",
+                                       printable(options.kv_type, 40)));
 }
 
 // Tells the observer, and the time of each phase. Cancelled when the observer says so.
@@ -124,13 +125,13 @@ Status check_vocabulary(const gguf::File& file, const tokenizer::Tokenizer& toke
 }
 
 model::MemoryPlan memory_plan(const EngineOptions& options, const Capacity& capacity,
-                              DType kv_type) {
+                              device::KvType kv_type) {
   return {.num_rows = options.prefill_chunk + capacity.max_sequences,
           .num_logit_rows = kPromptLogitRows + capacity.max_sequences,
           .num_pages = capacity.num_pages,
           .page_size = kPageSize,
           .num_slots = capacity.num_slots,
-          .kv_dtype = kv_type};
+          .kv_type = kv_type};
 }
 
 // The machine is not only ours, and its free memory is an estimate.
@@ -141,12 +142,14 @@ size_t usable_memory(const EngineOptions& options) {
 }
 
 Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, model::Model& model,
-                      DType kv_type) {
+                      device::KvType kv_type) {
   const model::Config& config = model.config();
   const size_t model_context = std::min(std::max<size_t>(config.context_length, 1), kMaxContext);
   const bool named = options.context_length > 0;
   const model::MemoryPlan largest = memory_plan(
       options, {.num_pages = 1, .num_slots = 1, .max_sequences = options.max_sequences}, kv_type);
+  const device::KvCacheShape kv_cache = model::kv_cache_shape(config, largest);
+  RETURN_IF_ERROR(kv_cache.check());
   const size_t scratch_floats = model.scratch_floats(largest.num_rows, largest.num_logit_rows);
   const size_t host_logits = largest.num_logit_rows * config.vocab_size;
   // What loading takes is given back before scratch is allocated.
@@ -178,7 +181,7 @@ Status check_options(const EngineOptions& options) {
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                           const LoadObserver& observer) {
   RETURN_IF_ERROR(check_options(options));
-  ASSIGN_OR_RETURN(const DType kv_type, kv_dtype(options));
+  ASSIGN_OR_RETURN(const device::KvType kv_type, kv_type_of(options));
   Phases phases(observer);
   LoadTimes times;
 
@@ -208,6 +211,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                   .has_state = capacity.num_slots > 0});
   times.warm = phases.elapsed();
 
+  facts.kv_type = options.kv_type;
   facts.device = fmt::format("{} ({})", device->info().name, device->info().description);
   facts.admissible_tokens = capacity.admissible_tokens;
   facts.max_sequences = capacity.max_sequences;

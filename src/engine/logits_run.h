@@ -15,7 +15,7 @@
 namespace evener::engine {
 
 struct LogitsRunOptions {
-  DType kv_dtype = DType::F16;
+  device::KvType kv_type = device::KvType::f16;
   size_t chunk = 512;         // tokens a pass
   size_t num_tokens_max = 0;  // of all feeds since the start, or the last restart(), together
 };

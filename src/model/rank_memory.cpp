@@ -40,7 +40,7 @@ device::KvCacheShape kv_cache_shape(const Config& config, const MemoryPlan& plan
           .page_size = plan.page_size,
           .num_kv_heads = config.num_kv_heads,
           .head_dim = config.head_dim,
-          .dtype = plan.kv_dtype};
+          .type = plan.kv_type};
 }
 
 device::StateCacheShape state_cache_shape(const Config& config, const MemoryPlan& plan) {

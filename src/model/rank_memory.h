@@ -43,7 +43,7 @@ struct MemoryPlan {
   size_t num_pages = 0;
   size_t page_size = 64;  // positions
   size_t num_slots = 0;
-  DType kv_dtype = DType::F16;
+  device::KvType kv_type = device::KvType::f16;
 };
 
 // What a rank keeps besides its weights. kv is null in models without attention layers, state in

@@ -28,6 +28,7 @@ Json model_entry(const Service& service) {
         {"name", facts.name},
         {"family", facts.family},
         {"quantisation", facts.quantisation},
+        {"kv_type", facts.kv_type},
         {"device", facts.device}}},
       {"architecture",
        {{"input_modalities", Json::array({"text"})}, {"output_modalities", Json::array({"text"})}}},

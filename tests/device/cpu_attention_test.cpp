@@ -6,6 +6,7 @@
 
 #include "device/cpu_rig.h"
 #include "reference/attention.h"
+#include "reference/kv_rounding.h"
 
 namespace evener::device {
 namespace {
@@ -17,19 +18,21 @@ struct Case {
   size_t num_kv_heads;
   size_t head_dim;
   size_t page_size;
-  DType dtype;
+  KvType type;
 };
 
-const Case kCases[] = {{4, 2, 16, 16, DType::F16},  {4, 4, 16, 32, DType::F32},
-                       {6, 1, 64, 16, DType::F16},  {3, 1, 80, 48, DType::F32},
-                       {8, 2, 128, 64, DType::F16}, {2, 1, 256, 16, DType::F16},
-                       {5, 1, 4, 16, DType::F32},   {14, 2, 20, 16, DType::F16},
-                       {70, 1, 16, 16, DType::F32}, {16, 2, 128, 256, DType::F32}};
+const Case kCases[] = {
+    {4, 2, 16, 16, KvType::f16},    {4, 4, 16, 32, KvType::f32},  {6, 1, 64, 16, KvType::f16},
+    {3, 1, 80, 48, KvType::f32},    {8, 2, 128, 64, KvType::f16}, {2, 1, 256, 16, KvType::f16},
+    {5, 1, 4, 16, KvType::f32},     {14, 2, 20, 16, KvType::f16}, {70, 1, 16, 16, KvType::f32},
+    {16, 2, 128, 256, KvType::f32}, {4, 2, 32, 16, KvType::q8_0}, {6, 1, 96, 48, KvType::q8_0},
+    {2, 2, 256, 64, KvType::q8_0},  {4, 2, 16, 16, KvType::fp8},  {7, 1, 20, 32, KvType::fp8},
+    {8, 2, 128, 64, KvType::fp8}};
 
 std::string name(const Case& c) {
   return std::to_string(c.num_heads) + "/" + std::to_string(c.num_kv_heads) + " heads of " +
          std::to_string(c.head_dim) + " pages of " + std::to_string(c.page_size) + " " +
-         std::string(info(c.dtype).name);
+         std::string(info(c.type).name);
 }
 
 // One sequence's inputs, and its pages in an order that is not that of the cache.
@@ -49,6 +52,21 @@ struct Sequence {
   }
 };
 
+// What is left of keys or values in a cache.
+Matrix kept_as(KvType type, const Matrix& values) {
+  switch (type) {
+    case KvType::f32:
+      break;
+    case KvType::f16:
+      return reference::round_to_f16(values);
+    case KvType::q8_0:
+      return reference::round_to_q8_0(values);
+    case KvType::fp8:
+      return reference::round_to_fp8(values);
+  }
+  return values;
+}
+
 double scale_of(const Case& c) { return 1 / std::sqrt(double(c.head_dim)); }
 
 class CpuAttention : public testing::TestWithParam<const cpu::OpsKernels*> {
@@ -61,7 +79,7 @@ class CpuAttention : public testing::TestWithParam<const cpu::OpsKernels*> {
                                                    .page_size = c.page_size,
                                                    .num_kv_heads = c.num_kv_heads,
                                                    .head_dim = c.head_dim,
-                                                   .dtype = c.dtype}))
+                                                   .type = c.type}))
         .value();
   }
 
@@ -108,10 +126,9 @@ TEST_P(CpuAttention, AgreesWithTheJudgeForAllShapes) {
       deal_pages({&s}, c.page_size);
       const auto cache = make_cache(rig, c);
       const std::vector<float> y = run(rig, c, *cache, s, tokens);
-      const bool halves = c.dtype == DType::F16;
       const Matrix wanted =
           reference::attention({c.num_heads, c.num_kv_heads, c.head_dim, scale_of(c)}, 0, s.q,
-                               halves ? round_to_f16(s.k) : s.k, halves ? round_to_f16(s.v) : s.v);
+                               kept_as(c.type, s.k), kept_as(c.type, s.v));
       expect_close(y, wanted, 5e-6, name(c) + ", tokens " + std::to_string(tokens));
     }
   }
@@ -181,7 +198,7 @@ TEST_P(CpuAttention, HasEqualBitsWhateverSequencesAreInTheBatch) {
 // must not reach a row through the masked end of its last tile, as 0 * infinity would.
 TEST_P(CpuAttention, WhatLiesBehindTheLastPositionDoesNotMatter) {
   CpuRig rig(*GetParam(), 2);
-  const Case c = {4, 2, 16, 16, DType::F16};
+  const Case c = {4, 2, 16, 16, KvType::f16};
   Sequence dirt(random_, c, 16);
   for (double& value : dirt.k.values) value = 1e30;
   for (double& value : dirt.v.values) value = 1e30;
@@ -194,6 +211,60 @@ TEST_P(CpuAttention, WhatLiesBehindTheLastPositionDoesNotMatter) {
   expect_equal_bits(run(rig, c, *cache, s, 5), clean, "at once");
   (void)run(rig, c, *cache, dirt, 16);
   expect_equal_bits(run(rig, c, *cache, s, 1), clean, "one by one");
+}
+
+// One position alone: its weight is 1, so that y is its value as it was kept.
+TEST_P(CpuAttention, KeepsNumbersOfEverySize) {
+  CpuRig rig(*GetParam(), 1);
+  for (const KvType type : {KvType::f16, KvType::q8_0, KvType::fp8}) {
+    const Case c = {1, 1, 64, 16, type};
+    for (int exponent = -24; exponent <= 8; ++exponent) {
+      Sequence s(random_, c, 1);
+      for (double& value : s.v.values) value = double(float(std::ldexp(value, exponent)));
+      deal_pages({&s}, c.page_size);
+      const auto cache = make_cache(rig, c);
+      const std::vector<float> y = run(rig, c, *cache, s, 1);
+      const Matrix wanted = kept_as(type, s.v);
+      for (size_t i = 0; i < y.size(); ++i) {
+        ASSERT_EQ(y[i], float(wanted.values[i])) << name(c) << " 2^" << exponent << ", value " << i;
+      }
+    }
+  }
+}
+
+TEST_P(CpuAttention, Fp8CutsWhatIsTooLarge) {
+  CpuRig rig(*GetParam(), 1);
+  const Case c = {1, 1, 16, 16, KvType::fp8};
+  Sequence s(random_, c, 1);
+  const std::vector<double> sizes = {447, 449, 463, 465, 480, 1e4, 3e38};
+  for (size_t i = 0; i < s.v.values.size(); ++i) {
+    s.v.values[i] = sizes[i % sizes.size()] * (i % 2 == 0 ? 1 : -1);
+  }
+  deal_pages({&s}, c.page_size);
+  const auto cache = make_cache(rig, c);
+  const std::vector<float> y = run(rig, c, *cache, s, 1);
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], i % 2 == 0 ? 448.0f : -448.0f);
+}
+
+// A model that computes nonsense is to be noticed, whatever its cache is kept in.
+TEST_P(CpuAttention, WhatIsNoNumberStaysNone) {
+  CpuRig rig(*GetParam(), 1);
+  for (const KvType type : {KvType::f32, KvType::f16, KvType::q8_0, KvType::fp8}) {
+    for (const double bad : {std::nan(""), -std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      const Case c = {1, 1, 32, 16, type};
+      for (const bool in_key : {true, false}) {
+        Sequence s(random_, c, 3);
+        (in_key ? s.k : s.v).at(1, 7) = bad;
+        deal_pages({&s}, c.page_size);
+        const auto cache = make_cache(rig, c);
+        const std::vector<float> y = run(rig, c, *cache, s, 3);
+        EXPECT_TRUE(std::isfinite(y[7])) << name(c) << " before it";
+        // An infinite key takes all the weight or none in types that know infinities.
+        if (in_key && std::isinf(bad) && type < KvType::q8_0) continue;
+        EXPECT_FALSE(std::isfinite(y[2 * 32 + 7])) << name(c) << " " << bad << " key " << in_key;
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuAttention, testing::ValuesIn(runnable_kernels()),

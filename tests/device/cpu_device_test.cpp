@@ -42,9 +42,13 @@ TEST(CpuDevice, CachesThatDoNotFitOrCannotBeComputedWithAreErrors) {
                      .page_size = 16,
                      .num_kv_heads = 1,
                      .head_dim = 16,
-                     .dtype = DType::Q8_0};
-  EXPECT_EQ(device->create_kv_cache(kv).error().code, Code::unsupported);
-  kv.dtype = DType::F16;
+                     .type = KvType::q8_0};
+  const auto narrow = device->create_kv_cache(kv);
+  ASSERT_FALSE(narrow.has_value());
+  EXPECT_EQ(to_string(narrow.error()),
+            "cannot keep keys and values: as q8_0: its blocks are 32 channels wide, the model's "
+            "heads have 16\n  choose --kv f16 or --kv fp8");
+  kv.type = KvType::f16;
   kv.num_pages = std::numeric_limits<size_t>::max() / 4;
   EXPECT_EQ(device->create_kv_cache(kv).error().code, Code::out_of_memory);
   kv.num_pages = size_t{1} << 45;

@@ -79,19 +79,6 @@ reference::Matrix random_matrix(std::mt19937& random, size_t rows, size_t cols, 
   return matrix;
 }
 
-// Eleven significant bits; the tests' values are normal numbers of f16 or so small that the
-// difference does not matter.
-reference::Matrix round_to_f16(const reference::Matrix& values) {
-  reference::Matrix rounded = values;
-  for (double& value : rounded.values) {
-    int exponent = 0;
-    const double mantissa = std::frexp(value, &exponent);
-    const int bits = std::max(exponent, -13) - 11;  // below 2^-14 the grid stays at 2^-24
-    value = std::ldexp(std::nearbyint(std::ldexp(mantissa, exponent - bits)), bits);
-  }
-  return rounded;
-}
-
 reference::Matrix rows_of(const reference::Matrix& values, size_t begin, size_t count) {
   reference::Matrix part(count, values.cols);
   for (size_t r = 0; r < count; ++r) {

@@ -37,9 +37,8 @@ class CpuRig {
   size_t used_ = 0;  // floats of the last buffer
 };
 
-// Normal deviates, rounded to f32 (or f16), so that the judge sees what the device sees.
+// Normal deviates, rounded to f32, so that the judge sees what the device sees.
 reference::Matrix random_matrix(std::mt19937& random, size_t rows, size_t cols, double scale = 1);
-reference::Matrix round_to_f16(const reference::Matrix& values);
 
 // Rows [begin, begin + count).
 reference::Matrix rows_of(const reference::Matrix& values, size_t begin, size_t count);

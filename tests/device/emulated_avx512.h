@@ -76,6 +76,11 @@ inline __m512i emulated_cvtepu16_epi32(__m256i a) {
                                  _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)));
 }
 
+inline __m512i emulated_cvtepi8_epi32(__m128i a) {
+  return emulated_two_int_halves(_mm256_cvtepi8_epi32(a),
+                                 _mm256_cvtepi8_epi32(_mm_srli_si128(a, 8)));
+}
+
 inline __m512i emulated_cvtepu8_epi16(__m256i a) {
   return emulated_two_int_halves(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(a)),
                                  _mm256_cvtepu8_epi16(_mm256_extracti128_si256(a, 1)));
@@ -115,5 +120,6 @@ inline __m512i emulated_madd_epi16(__m512i a, __m512i b) {
 #define _mm512_cvtepi32_ps emulated_cvtepi32_ps
 #define _mm512_cvtepu16_epi32 emulated_cvtepu16_epi32
 #define _mm512_cvtepu8_epi32 emulated_cvtepu8_epi32
+#define _mm512_cvtepi8_epi32 emulated_cvtepi8_epi32
 #define _mm512_cvtepu8_epi16 emulated_cvtepu8_epi16
 #define _mm512_srai_epi32 emulated_srai_epi32

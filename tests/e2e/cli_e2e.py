@@ -177,6 +177,16 @@ def test_compare_finds_a_model_equal_to_itself(evener, data):
     with_text(STORY, check)
 
 
+def test_compare_measures_what_a_cache_costs(evener, data):
+    def check(path):
+        words = ("compare", BUNDLED, BUNDLED, path, "--window", "64", "--json")
+        means = [json.loads(run(evener, *words, *more)[1])["kl"]["mean"] for more in (("--kv-b", "q8_0"), ("--kv-b", "fp8"))]
+        assert 1e-9 < means[0] < means[1] < 0.1, means
+        alike = json.loads(run(evener, *words, "--kv", "fp8", "--kv-b", "fp8")[1])
+        assert alike["kl"]["quantiles"]["largest"] < 1e-12, alike
+    with_text(STORY, check)
+
+
 def test_measures_refuse_what_they_cannot_measure(evener, data):
     def check(path):
         equal(run(evener, "perplexity", BUNDLED, path)[::2], (2, "evener: cannot cut the text into windows: a window of 1 tokens has none with another before it\n"))

@@ -76,7 +76,8 @@ TEST(EngineLoad, BadOptionsAreNamed) {
   options.kv_type = "q3";
   auto engine = Engine::create(options, {});
   ASSERT_FALSE(engine.has_value());
-  EXPECT_EQ(to_string(engine.error()), "cannot load model: kv_type: must be f16 or f32");
+  EXPECT_EQ(to_string(engine.error()),
+            "cannot load model: kv_type: 'q3' is none of f32, f16, q8_0 and fp8");
   options = small_options();
   options.prefill_chunk = 0;
   engine = Engine::create(options, {});

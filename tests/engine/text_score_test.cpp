@@ -30,7 +30,7 @@ Result<std::unique_ptr<Opened>> open(const std::string& name, size_t chunk) {
   ASSIGN_OR_RETURN(
       LogitsRun run,
       LogitsRun::create(file, *device,
-                        {.kv_dtype = DType::F32, .chunk = chunk, .num_tokens_max = 64}));
+                        {.kv_type = device::KvType::f32, .chunk = chunk, .num_tokens_max = 64}));
   return std::make_unique<Opened>(std::move(file), std::move(device), std::move(run));
 }
 

@@ -51,7 +51,8 @@ std::vector<float> logits_of(const std::string& model, const std::vector<int32_t
   auto device = device::cpu::create_cpu_device({.numa_node = 0, .num_threads = 2, .isa = ""});
   EXPECT_TRUE(device.has_value()) << to_string(device.error());
   auto run = engine::LogitsRun::create(
-      *file, **device, {.kv_dtype = DType::F32, .chunk = chunk, .num_tokens_max = tokens.size()});
+      *file, **device,
+      {.kv_type = device::KvType::f32, .chunk = chunk, .num_tokens_max = tokens.size()});
   EXPECT_TRUE(run.has_value()) << to_string(run.error());
   std::vector<float> all;
   const auto status = run->feed(tokens, [&all](size_t, std::span<const float> row) {
@@ -134,7 +135,8 @@ TEST(GoldenMixture, CountsTheExpertsThatEachLayerUses) {
   ASSERT_TRUE(device.has_value()) << to_string(device.error());
   const auto tokens = manifest()["models"]["qwen35moe"]["prompt"].get<std::vector<int32_t>>();
   auto run = engine::LogitsRun::create(
-      *file, **device, {.kv_dtype = DType::F32, .chunk = 7, .num_tokens_max = tokens.size()});
+      *file, **device,
+      {.kv_type = device::KvType::f32, .chunk = 7, .num_tokens_max = tokens.size()});
   ASSERT_TRUE(run.has_value()) << to_string(run.error());
   ASSERT_TRUE(run->feed(tokens, [](size_t, std::span<const float>) {}).has_value());
   for (size_t layer = 0; layer < run->config().num_layers; ++layer) {

@@ -11,21 +11,36 @@ namespace {
 
 size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 
-// What the kernels of a unit need: scores, a block's tiles as floats, a count a row.
+// What the kernels of a unit need: scores twice, a block's tiles as floats, a count a row.
 size_t kernel_floats(size_t padded) {
   constexpr size_t kRows = AttentionCall::kRowsMax;
-  return kRows * kSoftmaxBlock + 2 * kSoftmaxBlock * padded +
+  return 2 * kRows * kSoftmaxBlock + 2 * kSoftmaxBlock * padded +
          kRows * sizeof(size_t) / sizeof(float);
 }
 
 }  // namespace
+
+const KvKernels& kv_kernels(const OpsKernels& kernels, KvType type) {
+  switch (type) {
+    case KvType::f32:
+      return kernels.kv_f32;
+    case KvType::f16:
+      return kernels.kv_f16;
+    case KvType::q8_0:
+      return kernels.kv_q8_0;
+    case KvType::fp8:
+      break;
+  }
+  return kernels.kv_fp8;
+}
 
 AttentionCall::AttentionCall(const OpsKernels& kernels, const CpuKvCache& cache, size_t layer,
                              const Batch& batch, const Tensor& q, float scale, const Tensor& y)
     : kernels_(kernels),
       cache_(cache),
       layer_(layer),
-      scale_(scale),
+      kv_(kv_kernels(kernels, cache.shape().type)),
+      scale_(scale * kv_.unit),
       head_dim_(cache.shape().head_dim),
       padded_(CpuKvCache::padded(cache.shape())),
       group_(q.cols / head_dim_ / cache.shape().num_kv_heads),
@@ -111,9 +126,10 @@ AttentionArgs AttentionCall::kernel_args(const AttentionUnit& unit, float* room)
           .end = 0,
           .padded = padded_,
           .tiles = cache_.tiles(layer_, 0, unit.kv_head),
-          .page_elements = CpuKvCache::page_elements(cache_.shape()),
+          .page_bytes = CpuKvCache::page_bytes(cache_.shape()),
           .pages = unit.slice->pages.data(),
           .page_tiles = cache_.page_tiles(),
+          .tile_bytes = CpuKvCache::tile_bytes(cache_.shape()),
           .scratch = room + kRowsMax * padded_,
           .out = {}};
 }
@@ -134,8 +150,7 @@ void AttentionCall::run_span(AttentionArgs args, const AttentionUnit& unit, size
   args.begin = span * kSpan;
   args.end = std::min(args.begin + kSpan, unit.position_end());
   args.out = out;
-  const bool halves = cache_.shape().dtype == DType::F16;
-  (halves ? kernels_.attend_f16 : kernels_.attend_f32)(args);
+  kv_.attend(args);
 }
 
 void AttentionCall::clear(const AttentionState& state, size_t rows) const {
@@ -153,8 +168,8 @@ void AttentionCall::finish(const AttentionUnit& unit, const AttentionState& stat
   for (size_t r = 0; r < unit.rows(); ++r) {
     const size_t row = unit.slice->first_row + unit.first_token + r / unit.num_heads;
     const size_t head = unit.first_head + r % unit.num_heads;
-    kernels_.finish(state.acc + r * padded_, state.sum[r], y_ + row * y_stride_ + head * head_dim_,
-                    head_dim_);
+    kernels_.finish(state.acc + r * padded_, state.sum[r] / kv_.unit,
+                    y_ + row * y_stride_ + head * head_dim_, head_dim_);
   }
 }
 

@@ -10,6 +10,9 @@
 
 namespace evener::device::cpu {
 
+// The arithmetic of caches of one type.
+const KvKernels& kv_kernels(const OpsKernels& kernels, KvType type);
+
 // Neighbouring tokens of a slice and some query heads of one KV head: one piece of work.
 struct AttentionUnit {
   const Slice* slice;
@@ -73,6 +76,7 @@ class AttentionCall {
   const OpsKernels& kernels_;
   const CpuKvCache& cache_;
   size_t layer_;
+  const KvKernels& kv_;
   float scale_;
   size_t head_dim_;
   size_t padded_;

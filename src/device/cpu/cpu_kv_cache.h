@@ -11,8 +11,8 @@
 
 namespace evener::device::cpu {
 
-// Pages of tiles, [layers][pages][kv_heads][tiles of a page], each tile as kernels/attention.inl
-// says: kTile keys, then kTile values of one head.
+// Pages of tiles, [layers][pages][kv_heads][tiles of a page], each tile as kernels/kv_tiles.inl
+// says: kTile keys and kTile values of one head.
 class CpuKvCache final : public KvCache {
  public:
   CpuKvCache(const KvCacheShape& cache_shape, Memory memory)
@@ -20,8 +20,7 @@ class CpuKvCache final : public KvCache {
 
   // What `shape` takes; head_dim is padded.
   static size_t size_bytes(const KvCacheShape& shape) {
-    return shape.num_layers * shape.num_pages * page_elements(shape) *
-           info(shape.dtype).block_bytes;
+    return shape.num_layers * shape.num_pages * page_bytes(shape);
   }
 
   static size_t padded(const KvCacheShape& shape) {
@@ -30,20 +29,21 @@ class CpuKvCache final : public KvCache {
 
   size_t page_tiles() const { return shape().page_size / kTile; }
 
-  // The tiles of one head in a page; those in page p lie p * page_elements(shape()) elements behind
-  // those in page 0.
+  // The tiles of one head in a page; those in page p lie p * page_bytes(shape()) behind those in
+  // page 0.
   std::byte* tiles(size_t layer, size_t page, size_t kv_head) const {
     EVENER_ASSERT(layer < shape().num_layers);
     EVENER_ASSERT(page < shape().num_pages);
-    const size_t elements = (layer * shape().num_pages + page) * page_elements(shape()) +
-                            kv_head * page_tiles() * tile_elements(shape());
-    return memory_.data() + elements * info(shape().dtype).block_bytes;
+    return memory_.data() + (layer * shape().num_pages + page) * page_bytes(shape()) +
+           kv_head * page_tiles() * tile_bytes(shape());
   }
 
-  static size_t tile_elements(const KvCacheShape& shape) { return 2 * padded(shape) * kTile; }
+  static size_t tile_bytes(const KvCacheShape& shape) {
+    return 2 * padded(shape) / info(shape.type).block_size * info(shape.type).block_bytes * kTile;
+  }
 
-  static size_t page_elements(const KvCacheShape& shape) {
-    return shape.num_kv_heads * (shape.page_size / kTile) * tile_elements(shape);
+  static size_t page_bytes(const KvCacheShape& shape) {
+    return shape.num_kv_heads * (shape.page_size / kTile) * tile_bytes(shape);
   }
 
  private:

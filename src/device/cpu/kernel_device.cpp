@@ -51,14 +51,12 @@ Result<std::unique_ptr<Buffer>> KernelDevice::allocate(size_t size_bytes) {
 }
 
 Result<std::unique_ptr<KvCache>> KernelDevice::create_kv_cache(const KvCacheShape& shape) {
-  if (shape.dtype != DType::F16 && shape.dtype != DType::F32) {
-    return unsupported("create a KV cache", info_.name,
-                       fmt::format("type {}", evener::info(shape.dtype).name), "use f16 or f32");
-  }
+  RETURN_IF_ERROR(shape.check());
   EVENER_ASSERT(shape.page_size % kTile == 0);
   EVENER_ASSERT(shape.head_dim > 0);
+  const KvTypeInfo& type = device::info(shape.type);
   const size_t per_position = product(
-      {2, CpuKvCache::padded(shape), shape.num_kv_heads, evener::info(shape.dtype).block_bytes});
+      {2, CpuKvCache::padded(shape) / type.block_size, shape.num_kv_heads, type.block_bytes});
   const size_t size = product({shape.num_layers, shape.num_pages, shape.page_size, per_position});
   ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", KV cache"));
   RETURN_IF_ERROR(reserve_scratch(attention_scratch_floats(shape)));

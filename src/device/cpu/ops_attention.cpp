@@ -35,9 +35,8 @@ void KernelDevice::store_kv(KvCache& cache, size_t layer, const Batch& batch, co
   EVENER_ASSERT(k.cols == shape.num_kv_heads * head_dim);
   EVENER_ASSERT(v.cols == k.cols);
 
-  const auto store = shape.dtype == DType::F16 ? kernels_.store_f16 : kernels_.store_f32;
-  const size_t tile_bytes =
-      CpuKvCache::tile_elements(shape) * evener::info(shape.dtype).block_bytes;
+  const auto store = kv_kernels(kernels_, shape.type).store;
+  const size_t tile_bytes = CpuKvCache::tile_bytes(shape);
   const float* const keys = data_of(k);
   const float* const values = data_of(v);
   split(k.rows, k.cols * kStoreCost, [&](size_t begin, size_t end, size_t) {

@@ -1,53 +1,74 @@
 // Causal attention over a tiled KV cache, with a running softmax over blocks of absolute positions.
-// Needs elementwise.inl.
+// Needs kv_tiles.inl.
 //
-// A tile holds its keys channel by channel, [padded][kTile], so that a vector holds the scores of
-// neighbouring positions and no sum crosses lanes; and its values in strips of kTile channels,
-// [padded / kTile][kTile positions][kTile], so that a strip streams while its sum stays in
-// registers. Each score is one chain over the channels and each output one chain over the
-// positions, however many rows or tiles are in flight.
+// Each score is one chain over the channels, or over blocks of them where each has a scale, and
+// each output one chain over the positions, however many rows or tiles are in flight.
 
-constexpr size_t kTileVecs = kTile / F32::kLanes;
 constexpr size_t kBlockTiles = kSoftmaxBlock / kTile;
 
-// With more rows than this, a tile in halves is turned into floats once for all of them.
-constexpr size_t kRowsUnconverted = 4;
+// Sums of kRows rows and kTiles tiles.
+template <size_t kRows, size_t kTiles>
+struct Scores {
+  F32 of[kRows][kTiles][kTileVecs];
 
-F32 load_lanes(const float* p) { return F32::load(p); }
-F32 load_lanes(const uint16_t* p) { return F32::load_f16(p); }
-
-// scores[r][tile][position] = q[r] . k for kRows rows and kTiles tiles. Rows of q lie `padded`
-// floats apart, rows of scores kSoftmaxBlock.
-template <size_t kRows, size_t kTiles, class T>
-void score_rows(const float* q, const T* const* tiles, size_t padded, float* scores) {
-  F32 sums[kRows][kTiles][kTileVecs];
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t t = 0; t < kTiles; ++t) {
-      for (size_t v = 0; v < kTileVecs; ++v) sums[r][t][v] = F32::zero();
-    }
+  Scores() {
+    for (size_t i = 0; i < kRows * kTiles * kTileVecs; ++i) (&of[0][0][0])[i] = F32::zero();
   }
-  for (size_t d = 0; d < padded; ++d) {
+};
+
+// sums[r][tile] += q[r] . k over the channels [begin, end). Rows of q lie `padded` floats apart.
+template <size_t kRows, size_t kTiles, class Tile>
+EVENER_INLINE inline void score_channels(const float* q, const Tile* tiles, size_t padded,
+                                         size_t begin, size_t end, Scores<kRows, kTiles>& sums) {
+  for (size_t d = begin; d < end; ++d) {
     for (size_t t = 0; t < kTiles; ++t) {
+      const TileRow keys = tiles[t].keys(d);
       for (size_t v = 0; v < kTileVecs; ++v) {
-        const F32 keys = load_lanes(tiles[t] + d * kTile + v * F32::kLanes);
         for (size_t r = 0; r < kRows; ++r) {
-          sums[r][t][v] = fma(F32::splat(q[r * padded + d]), keys, sums[r][t][v]);
+          sums.of[r][t][v] = fma(F32::splat(q[r * padded + d]), keys.v[v], sums.of[r][t][v]);
         }
       }
     }
   }
+}
+
+// The same of one block of channels, times its scales.
+template <size_t kRows, size_t kTiles, class Tile>
+EVENER_INLINE inline void score_scaled(const float* q, const Tile* tiles, size_t padded,
+                                       size_t block, Scores<kRows, kTiles>& sums) {
+  Scores<kRows, kTiles> parts;
+  score_channels(q, tiles, padded, block * kKvBlock, (block + 1) * kKvBlock, parts);
+  for (size_t t = 0; t < kTiles; ++t) {
+    const TileRow scales = tiles[t].key_scales(block);
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t v = 0; v < kTileVecs; ++v) {
+        sums.of[r][t][v] = fma(parts.of[r][t][v], scales.v[v], sums.of[r][t][v]);
+      }
+    }
+  }
+}
+
+// scores[r][tile][position] = q[r] . k. Rows of scores lie kSoftmaxBlock floats apart.
+template <size_t kRows, size_t kTiles, class Tile>
+void score_rows(const float* q, const Tile* tiles, size_t padded, float* scores) {
+  Scores<kRows, kTiles> sums;
+  if constexpr (Tile::kScaled) {
+    for (size_t b = 0; b < padded / kKvBlock; ++b) score_scaled(q, tiles, padded, b, sums);
+  } else {
+    score_channels(q, tiles, padded, 0, padded, sums);
+  }
   for (size_t r = 0; r < kRows; ++r) {
     for (size_t t = 0; t < kTiles; ++t) {
       for (size_t v = 0; v < kTileVecs; ++v) {
-        sums[r][t][v].store(scores + r * kSoftmaxBlock + t * kTile + v * F32::kLanes);
+        sums.of[r][t][v].store(scores + r * kSoftmaxBlock + t * kTile + v * F32::kLanes);
       }
     }
   }
 }
 
 // kTiles at a time while they last, then one by one.
-template <size_t kRows, size_t kTiles, class T>
-void score_tiles(const float* q, const T* const* tiles, size_t num_tiles, size_t padded,
+template <size_t kRows, size_t kTiles, class Tile>
+void score_tiles(const float* q, const Tile* tiles, size_t num_tiles, size_t padded,
                  float* scores) {
   size_t t = 0;
   for (; t + kTiles <= num_tiles; t += kTiles) {
@@ -56,9 +77,9 @@ void score_tiles(const float* q, const T* const* tiles, size_t num_tiles, size_t
   for (; t < num_tiles; ++t) score_rows<kRows, 1>(q, tiles + t, padded, scores + t * kTile);
 }
 
-template <class T>
-void score_block(const float* q, size_t rows, const T* const* tiles, size_t num_tiles,
-                 size_t padded, float* scores) {
+template <class Tile>
+void score_block(const float* q, size_t rows, const Tile* tiles, size_t num_tiles, size_t padded,
+                 float* scores) {
   size_t r = 0;
   // Tile by tile: with many rows it is the tile that stays in the cache.
   for (size_t t = 0; t < num_tiles; ++t) {
@@ -106,8 +127,8 @@ void softmax_row(float* scores, size_t count, float* max_so_far, float* sum, flo
 
 // acc[r][strip] += sum of weights[r][s] v[s] over s in [begin, end), for kRows rows and kStrips
 // strips of channels.
-template <size_t kRows, size_t kStrips, class T>
-void weigh_rows(const float* weights, const T* const* tiles, size_t strip, size_t begin, size_t end,
+template <size_t kRows, size_t kStrips, class Tile>
+void weigh_rows(const float* weights, const Tile* tiles, size_t strip, size_t begin, size_t end,
                 size_t padded, float* acc) {
   F32 sums[kRows][kStrips][kTileVecs];
   acc += strip * kTile;
@@ -117,12 +138,12 @@ void weigh_rows(const float* weights, const T* const* tiles, size_t strip, size_
     }
   }
   for (size_t s = begin; s < end; ++s) {
-    const T* const values = tiles[s / kTile] + (padded + strip * kTile + s % kTile) * kTile;
     for (size_t c = 0; c < kStrips; ++c) {
+      const TileRow values = tiles[s / kTile].values((strip + c) * kTile + s % kTile);
       for (size_t v = 0; v < kTileVecs; ++v) {
-        const F32 value = load_lanes(values + c * kTile * kTile + v * F32::kLanes);
         for (size_t r = 0; r < kRows; ++r) {
-          sums[r][c][v] = fma(F32::splat(weights[r * kSoftmaxBlock + s]), value, sums[r][c][v]);
+          sums[r][c][v] =
+              fma(F32::splat(weights[r * kSoftmaxBlock + s]), values.v[v], sums[r][c][v]);
         }
       }
     }
@@ -135,8 +156,8 @@ void weigh_rows(const float* weights, const T* const* tiles, size_t strip, size_
 }
 
 // kRows rows over the positions that all of them see, then each over the rest of its own.
-template <size_t kRows, size_t kStrips, class T>
-void weigh_ragged(const float* weights, const T* const* tiles, size_t strip, const size_t* counts,
+template <size_t kRows, size_t kStrips, class Tile>
+void weigh_ragged(const float* weights, const Tile* tiles, size_t strip, const size_t* counts,
                   size_t padded, float* acc) {
   weigh_rows<kRows, kStrips>(weights, tiles, strip, 0, counts[0], padded, acc);
   for (size_t r = 1; r < kRows; ++r) {
@@ -146,24 +167,30 @@ void weigh_ragged(const float* weights, const T* const* tiles, size_t strip, con
   }
 }
 
+// Strips that are weighed with the same weights: [begin, end).
+struct Strips {
+  size_t begin;
+  size_t end;
+};
+
 // kStrips at a time while they last, then one by one.
-template <size_t kRows, size_t kStrips, class T>
-void weigh_strips(const float* weights, const T* const* tiles, const size_t* counts, size_t padded,
-                  float* acc) {
-  size_t strip = 0;
-  for (; strip + kStrips <= padded / kTile; strip += kStrips) {
+template <size_t kRows, size_t kStrips, class Tile>
+void weigh_strips(const float* weights, const Tile* tiles, Strips strips, const size_t* counts,
+                  size_t padded, float* acc) {
+  size_t strip = strips.begin;
+  for (; strip + kStrips <= strips.end; strip += kStrips) {
     weigh_ragged<kRows, kStrips>(weights, tiles, strip, counts, padded, acc);
   }
-  for (; strip < padded / kTile; ++strip) {
+  for (; strip < strips.end; ++strip) {
     weigh_ragged<kRows, 1>(weights, tiles, strip, counts, padded, acc);
   }
 }
 
 // counts[r] rises with r.
-template <class T>
-void weigh_block(const float* weights, size_t rows, const T* const* tiles, const size_t* counts,
-                 size_t padded, float* acc) {
-  for (size_t strip = 0; strip < padded / kTile; ++strip) {
+template <class Tile>
+void weigh_all_rows(const float* weights, size_t rows, const Tile* tiles, Strips strips,
+                    const size_t* counts, size_t padded, float* acc) {
+  for (size_t strip = strips.begin; strip < strips.end; ++strip) {
     for (size_t r = 0; r + 4 <= rows; r += 4) {
       weigh_ragged<4, 1>(weights + r * kSoftmaxBlock, tiles, strip, counts + r, padded,
                          acc + r * padded);
@@ -171,64 +198,119 @@ void weigh_block(const float* weights, size_t rows, const T* const* tiles, const
   }
   size_t r = rows / 4 * 4;
   if (rows - r >= 2) {
-    weigh_strips<2, 2>(weights + r * kSoftmaxBlock, tiles, counts + r, padded, acc + r * padded);
+    weigh_strips<2, 2>(weights + r * kSoftmaxBlock, tiles, strips, counts + r, padded,
+                       acc + r * padded);
     r += 2;
   }
   if (r < rows) {
-    weigh_strips<1, 4>(weights + r * kSoftmaxBlock, tiles, counts + r, padded, acc + r * padded);
+    weigh_strips<1, 4>(weights + r * kSoftmaxBlock, tiles, strips, counts + r, padded,
+                       acc + r * padded);
   }
 }
 
-// The tiles of one block, and the rows that see any of it.
-template <class T>
+// scaled[r][s] = weights[r][s] times the scale of a block of position s's channels.
+template <class Tile>
+void scale_weights(const float* weights, size_t rows, const Tile* tiles, size_t num_tiles,
+                   size_t block, float* scaled) {
+  for (size_t t = 0; t < num_tiles; ++t) {
+    const TileRow scales = tiles[t].value_scales(block);
+    for (size_t r = 0; r < rows; ++r) {
+      for (size_t v = 0; v < kTileVecs; ++v) {
+        const size_t place = r * kSoftmaxBlock + t * kTile + v * F32::kLanes;
+        (F32::load(weights + place) * scales.v[v]).store(scaled + place);
+      }
+    }
+  }
+}
+
+// The tiles of one block.
+template <class Tile>
 struct Block {
-  const T* tiles[kBlockTiles];
+  Tile tiles[kBlockTiles];
   size_t num_tiles;
 };
 
-template <class T>
-void attend_block(const AttentionArgs& args, const Block<T>& block, size_t begin, size_t first_row,
-                  size_t* counts, float* scores) {
+// Where attend() keeps what it needs.
+struct AttentionRoom {
+  float* scores;   // [rows, kSoftmaxBlock]
+  float* scaled;   // likewise
+  float* decoded;  // [kBlockTiles, 2 padded, kTile]
+  size_t* counts;  // [rows]
+};
+
+AttentionRoom room_of(const AttentionArgs& args) {
+  const size_t scores = args.tokens * args.group * kSoftmaxBlock;
+  float* const decoded = args.scratch + 2 * scores;
+  return {args.scratch, args.scratch + scores, decoded,
+          reinterpret_cast<size_t*>(decoded + kBlockTiles * 2 * args.padded * kTile)};
+}
+
+template <class Tile>
+void weigh_block(const AttentionRoom& room, size_t rows, const Block<Tile>& block, size_t padded,
+                 float* acc) {
+  if constexpr (Tile::kScaled) {
+    constexpr size_t kBlockStrips = kKvBlock / kTile;
+    for (size_t b = 0; b < padded / kKvBlock; ++b) {
+      scale_weights(room.scores, rows, block.tiles, block.num_tiles, b, room.scaled);
+      weigh_all_rows(room.scaled, rows, block.tiles, {b * kBlockStrips, (b + 1) * kBlockStrips},
+                     room.counts, padded, acc);
+    }
+  } else {
+    weigh_all_rows(room.scores, rows, block.tiles, {0, padded / kTile}, room.counts, padded, acc);
+  }
+}
+
+// The rows from first_row on see the block, which begins at position `begin`.
+template <class Tile>
+void attend_block(const AttentionArgs& args, const Block<Tile>& block, size_t begin,
+                  size_t first_row, const AttentionRoom& room) {
   const size_t rows = args.tokens * args.group - first_row;
   const AttentionState out = {args.out.max + first_row, args.out.sum + first_row,
                               args.out.acc + first_row * args.padded};
   score_block(args.q + first_row * args.padded, rows, block.tiles, block.num_tiles, args.padded,
-              scores);
+              room.scores);
   for (size_t r = 0; r < rows; ++r) {
     const size_t seen = args.first_position + (first_row + r) / args.group + 1 - begin;
-    counts[r] = seen < kSoftmaxBlock ? seen : kSoftmaxBlock;
-    softmax_row(scores + r * kSoftmaxBlock, counts[r], out.max + r, out.sum + r,
+    room.counts[r] = seen < kSoftmaxBlock ? seen : kSoftmaxBlock;
+    softmax_row(room.scores + r * kSoftmaxBlock, room.counts[r], out.max + r, out.sum + r,
                 out.acc + r * args.padded, args.padded);
   }
-  weigh_block(scores, rows, block.tiles, counts, args.padded, out.acc);
+  weigh_block(room, rows, block, args.padded, out.acc);
 }
 
-template <class T>
-Block<T> find_tiles(const AttentionArgs& args, size_t begin) {
+template <class Tile>
+Block<Tile> find_tiles(const AttentionArgs& args, size_t begin) {
   const size_t end = args.end - begin < kSoftmaxBlock ? args.end : begin + kSoftmaxBlock;
-  const size_t tile_elements = 2 * args.padded * kTile;
-  Block<T> block;
+  Block<Tile> block;
   block.num_tiles = 0;
   for (size_t p = begin; p < end; p += kTile) {
     const size_t tile = p / kTile;
-    const size_t page = size_t(args.pages[tile / args.page_tiles]);
-    block.tiles[block.num_tiles++] = static_cast<const T*>(args.tiles) + page * args.page_elements +
-                                     tile % args.page_tiles * tile_elements;
+    const uint8_t* const page = static_cast<const uint8_t*>(args.tiles) +
+                                size_t(args.pages[tile / args.page_tiles]) * args.page_bytes;
+    block.tiles[block.num_tiles++] =
+        Tile::at(page + tile % args.page_tiles * args.tile_bytes, args.padded);
   }
   return block;
 }
 
-Block<float> convert_tiles(const Block<uint16_t>& halves, size_t tile_elements, float* room) {
-  Block<float> block;
-  block.num_tiles = halves.num_tiles;
-  for (size_t t = 0; t < halves.num_tiles; ++t) {
-    float* const tile = room + t * tile_elements;
-    for (size_t i = 0; i < tile_elements; i += F32::kLanes) {
-      F32::load_f16(halves.tiles[t] + i).store(tile + i);
-    }
-    block.tiles[t] = tile;
+template <class Tile>
+void decode_tile(const Tile& tile, size_t padded, float* numbers) {
+  const auto put = [&numbers](const TileRow& row) {
+    for (size_t v = 0; v < kTileVecs; ++v, numbers += F32::kLanes) row.v[v].store(numbers);
+  };
+  for (size_t d = 0; d < padded; ++d) put(tile.keys(d));
+  for (size_t i = 0; i < padded; ++i) put(tile.values(i));
+}
+
+template <class Tile>
+Block<typename Tile::Decoded> decode_tiles(const Block<Tile>& block, size_t padded, float* room) {
+  Block<typename Tile::Decoded> decoded;
+  decoded.num_tiles = block.num_tiles;
+  for (size_t t = 0; t < block.num_tiles; ++t, room += 2 * padded * kTile) {
+    decode_tile(block.tiles[t], padded, room);
+    decoded.tiles[t] = block.tiles[t].decoded(room);
   }
-  return block;
+  return decoded;
 }
 
 // Rows of tokens that stand before `begin` see nothing of the block.
@@ -243,33 +325,19 @@ void start_attention(const AttentionArgs& args) {
   memset(args.out.acc, 0, rows * args.padded * sizeof(float));
 }
 
-void attend_f16(const AttentionArgs& args) {
+template <class Tile>
+void attend(const AttentionArgs& args) {
   const size_t rows = args.tokens * args.group;
-  const size_t tile_elements = 2 * args.padded * kTile;
-  float* const scores = args.scratch;
-  float* const tiles = scores + rows * kSoftmaxBlock;
-  size_t* const counts = reinterpret_cast<size_t*>(tiles + kBlockTiles * tile_elements);
+  const AttentionRoom room = room_of(args);
   start_attention(args);
   for (size_t begin = args.begin; begin < args.end; begin += kSoftmaxBlock) {
     const size_t first_row = first_row_at(args, begin);
-    const Block<uint16_t> halves = find_tiles<uint16_t>(args, begin);
-    if (rows - first_row <= kRowsUnconverted) {
-      attend_block(args, halves, begin, first_row, counts, scores);
+    const Block<Tile> block = find_tiles<Tile>(args, begin);
+    if (rows - first_row <= Tile::kRowsUndecoded) {
+      attend_block(args, block, begin, first_row, room);
     } else {
-      attend_block(args, convert_tiles(halves, tile_elements, tiles), begin, first_row, counts,
-                   scores);
+      attend_block(args, decode_tiles(block, args.padded, room.decoded), begin, first_row, room);
     }
-  }
-}
-
-void attend_f32(const AttentionArgs& args) {
-  float* const scores = args.scratch;
-  size_t* const counts =
-      reinterpret_cast<size_t*>(scores + args.tokens * args.group * kSoftmaxBlock);
-  start_attention(args);
-  for (size_t begin = args.begin; begin < args.end; begin += kSoftmaxBlock) {
-    attend_block(args, find_tiles<float>(args, begin), begin, first_row_at(args, begin), counts,
-                 scores);
   }
 }
 
@@ -293,23 +361,4 @@ void merge_attention(const AttentionState& into, const AttentionState& from, siz
 void finish_attention(const float* acc, float sum, float* y, size_t n) {
   const F32 scale = F32::splat(1 / sum);
   map(acc, acc, y, n, [scale](F32 v, F32) { return v * scale; });
-}
-
-// Keys one by one down a column of the tile, values into a row of each strip.
-template <class T, class Convert>
-void store_position(const StoreArgs& args, Convert convert) {
-  T* const keys = static_cast<T*>(args.tile) + args.position;
-  T* const values = static_cast<T*>(args.tile) + (args.padded + args.position) * kTile;
-  for (size_t d = 0; d < args.head_dim; ++d) {
-    keys[d * kTile] = convert(args.k[d]);
-    values[d / kTile * kTile * kTile + d % kTile] = convert(args.v[d]);
-  }
-}
-
-void store_f32(const StoreArgs& args) {
-  store_position<float>(args, [](float x) { return x; });
-}
-
-void store_f16(const StoreArgs& args) {
-  store_position<uint16_t>(args, [](float x) { return to_f16(x); });
 }

@@ -10,6 +10,10 @@ struct F32 {
   static F32 load_f16(const uint16_t* p) {
     return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
   }
+  static F32 load_i8(const int8_t* p) {
+    const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(codes))};
+  }
   static __m256i first_lanes(size_t n) {
     static const int32_t ones_then_zeros[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ones_then_zeros + 8 - n));
@@ -76,6 +80,16 @@ float max_lanes(F32 a) {
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
+
+// Sixteen halves, of which F32 loads kLanes at a time.
+struct F16x16 {
+  __m256i v;
+
+  F32 lanes(size_t first) const {
+    return {
+        _mm256_cvtph_ps(first == 0 ? _mm256_castsi256_si128(v) : _mm256_extracti128_si256(v, 1))};
+  }
+};
 
 uint16_t to_f16(float x) {
   return uint16_t(_mm_extract_epi16(

@@ -10,6 +10,10 @@ struct F32 {
   static F32 load_f16(const uint16_t* p) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
   }
+  static F32 load_i8(const int8_t* p) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(codes))};
+  }
   static __mmask16 first_lanes(size_t n) { return __mmask16((1u << n) - 1); }
   static F32 load_first(const float* p, size_t n) {
     return {_mm512_maskz_loadu_ps(first_lanes(n), p)};
@@ -75,6 +79,12 @@ float max_lanes(F32 a) {
   const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
+
+struct F16x16 {
+  __m256i v;
+
+  F32 lanes(size_t) const { return {_mm512_cvtph_ps(v)}; }
+};
 
 uint16_t to_f16(float x) {
   return uint16_t(_mm_extract_epi16(

@@ -12,6 +12,9 @@ namespace {
 #include "device/cpu/kernels/f32_avx2.inl"
 //
 #include "device/cpu/kernels/elementwise.inl"
+#include "device/cpu/kernels/unroll.inl"
+//
+#include "device/cpu/kernels/kv_tiles.inl"
 //
 #include "device/cpu/kernels/attention.inl"
 #include "device/cpu/kernels/conv.inl"
@@ -34,10 +37,10 @@ const OpsKernels ops_kernels_avx2 = {
     .sigmoid = sigmoid_of,
     .softmax = softmax,
     .weighted_sum = weighted_sum,
-    .store_f16 = store_f16,
-    .store_f32 = store_f32,
-    .attend_f16 = attend_f16,
-    .attend_f32 = attend_f32,
+    .kv_f32 = {.store = store_f32, .attend = attend<FloatTile>, .unit = 1},
+    .kv_f16 = {.store = store_f16, .attend = attend<HalfTile>, .unit = 1},
+    .kv_q8_0 = {.store = store_q8_0, .attend = attend<Q8Tile>, .unit = 1},
+    .kv_fp8 = {.store = store_fp8, .attend = attend<Fp8Tile>, .unit = kFp8Unit},
     .merge = merge_attention,
     .finish = finish_attention,
     .causal_conv_silu = causal_conv_silu,

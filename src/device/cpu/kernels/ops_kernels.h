@@ -15,6 +15,9 @@ namespace evener::device::cpu {
 // Positions in a tile of the KV cache, and the grain of padding: a multiple of every ISA's lanes.
 constexpr size_t kTile = 16;
 
+// Neighbouring channels of a key or value that share a scale in a cache of type q8_0.
+constexpr size_t kKvBlock = 32;
+
 // Positions between two updates of the running maximum of the softmax: four tiles.
 constexpr size_t kSoftmaxBlock = 64;
 
@@ -43,7 +46,7 @@ struct RopeArgs {
 
 // One position's key and value of one head on their way into a tile.
 struct StoreArgs {
-  void* tile;       // keys [padded][kTile], then values [padded / kTile][kTile positions][kTile]
+  void* tile;       // as kv_tiles.inl says
   size_t position;  // in the tile
   const float* k;   // [head_dim]
   const float* v;
@@ -61,7 +64,7 @@ struct AttentionState {
 // Query rows of one KV head against the positions [begin, end) of one sequence. The `group` rows of
 // a token are neighbours; token t stands at first_position + t and sees positions up to its own.
 struct AttentionArgs {
-  const float* q;  // [tokens * group, padded], already scaled
+  const float* q;  // [tokens * group, padded], already scaled, and times the cache's unit
   size_t tokens;
   size_t group;
   size_t first_position;
@@ -70,9 +73,10 @@ struct AttentionArgs {
   size_t padded;
 
   const void* tiles;     // this head's tiles of page 0
-  size_t page_elements;  // from a page's tiles to the next page's
+  size_t page_bytes;     // from a page's tiles to the next page's
   const int32_t* pages;  // of the sequence
   size_t page_tiles;     // tiles of a head in a page
+  size_t tile_bytes;
 
   float* scratch;  // attention_scratch_floats(tokens * group, padded)
   AttentionState out;
@@ -119,6 +123,15 @@ struct WeightedSumArgs {
   size_t n;
 };
 
+// A cache of one type. The kernel reads a number as number / unit: queries are to be multiplied by
+// `unit`, and so is what comes out. A power of two.
+struct KvKernels {
+  void (*store)(const StoreArgs&);
+  void (*attend)(const AttentionArgs&);
+  float unit;
+};
+constexpr float kFp8Unit = 256;
+
 struct OpsKernels {
   const char* isa;
   void (*rms_norm)(const NormArgs&);
@@ -132,10 +145,10 @@ struct OpsKernels {
   void (*softmax)(const float* x, float* y, size_t n);  // n is not 0
   void (*weighted_sum)(const WeightedSumArgs&);
 
-  void (*store_f16)(const StoreArgs&);
-  void (*store_f32)(const StoreArgs&);
-  void (*attend_f16)(const AttentionArgs&);
-  void (*attend_f32)(const AttentionArgs&);
+  KvKernels kv_f32;
+  KvKernels kv_f16;
+  KvKernels kv_q8_0;  // padded is a multiple of kKvBlock
+  KvKernels kv_fp8;
   // `into` is over earlier positions than `from`.
   void (*merge)(const AttentionState& into, const AttentionState& from, size_t rows, size_t padded);
   void (*finish)(const float* acc, float sum, float* y, size_t n);  // y = acc / sum
