@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/kv_option.h"
 #include "cli/open_device.h"
+#include "cli/timing.h"
 #include "engine/logits_run.h"
 #include "engine/open_model.h"
 #include "gguf/file.h"
@@ -31,6 +32,7 @@ struct Options {
   size_t chunk = 512;
   std::string kv = "f16";
   DeviceOptions device;
+  DeviceTiming timing;
 };
 Options options;
 
@@ -45,6 +47,7 @@ void add_options(CommandLine& line) {
       .between(1, 4096);
   add_kv_option(line, "--kv", options.kv);
   add_device_options(line, options.device);
+  options.timing.add_option(line);
 }
 
 Error bad_tokens(std::string why) {
@@ -83,13 +86,15 @@ Result<int> run() {
   ASSIGN_OR_RETURN(const std::string text, token_text());
   ASSIGN_OR_RETURN(const std::vector<int32_t> tokens, parse_tokens(text));
   ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
-  ASSIGN_OR_RETURN(const auto device, open_device(options.device));
-  const engine::LogitsRunOptions run_options{.kv_dtype = *dtype_from_name(options.kv),
+  ASSIGN_OR_RETURN(auto opened, open_device(options.device));
+  const auto device = options.timing.watch(std::move(opened));
+  const engine::LogitsRunOptions run_options{.kv_type = *device::kv_type_from_name(options.kv),
                                              .chunk = std::min(options.chunk, tokens.size()),
                                              .num_tokens_max = tokens.size()};
   ASSIGN_OR_RETURN(auto logits_run, engine::LogitsRun::create(file, *device, run_options));
 
   Progress progress;
+  options.timing.begin();
   std::vector<float> logits;
   logits.reserve(tokens.size() * logits_run.config().vocab_size);
   RETURN_IF_ERROR(logits_run.feed(tokens, [&](size_t index, std::span<const float> row) {
@@ -100,6 +105,7 @@ Result<int> run() {
   RETURN_IF_ERROR(write_npy(options.out, tokens.size(), logits_run.config().vocab_size, logits));
   fmt::print("{}: {} tokens, {} logits each\n", options.out.string(), tokens.size(),
              logits_run.config().vocab_size);
+  options.timing.finish(logits_run.expert_uses());
   return 0;
 }
 

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "cli/command.h"
 #include "cli/long_work.h"
 #include "cli/text_options.h"
+#include "cli/timing.h"
 #include "engine/open_model.h"
 
 namespace evener::cli {
@@ -18,6 +20,7 @@ namespace {
 struct Options {
   std::filesystem::path model;
   TextOptions text;
+  DeviceTiming timing;
 };
 Options options;
 
@@ -25,6 +28,7 @@ void add_options(CommandLine& line) {
   line.add("MODEL", options.model, "GGUF file (of a split one: any part), or Hugging Face folder")
       .required();
   add_text_options(line, options.text);
+  options.timing.add_option(line);
 }
 
 void print_result(const TokenizedText& text, const engine::RunningMean& nll, double seconds) {
@@ -54,9 +58,11 @@ Result<int> run() {
   LongWork work("perplexity");
   ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file, options.text));
-  ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
+  ASSIGN_OR_RETURN(auto opened, open_device(options.text.device));
+  const auto device = options.timing.watch(std::move(opened));
   ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text));
 
+  options.timing.begin();
   const Clock::time_point begin = Clock::now();
   ASSIGN_OR_RETURN(const engine::RunningMean nll,
                    engine::score_text(logits_run, text.view(), [&](size_t num_windows_done) {
@@ -65,6 +71,7 @@ Result<int> run() {
                    }));
   work.finish();
   print_result(text, nll, std::chrono::duration<double>(Clock::now() - begin).count());
+  options.timing.finish(logits_run.expert_uses());
   return 0;
 }
 

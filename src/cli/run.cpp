@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/sampling_options.h"
+#include "cli/timing.h"
 
 namespace evener::cli {
 namespace {
@@ -32,6 +33,7 @@ void add_options(CommandLine& line) {
   line.add("--raw", options.raw, "continue PROMPT as plain text, without the chat template");
   add_sampling_options(line, options.sampling);
   add_engine_options(line, options.engine, ModelArgument::option);
+  add_timing_option(line, options.engine.timing);
 }
 
 Result<std::string> prompt_text(const engine::Engine& engine) {
@@ -60,6 +62,7 @@ Result<int> run() {
                      std::fflush(stdout);
                    }));
   std::fputc('\n', stdout);
+  if (const auto report = engine->stop()) print_timing(*report);
   if (last.finish != engine::FinishReason::cancelled) return 0;
   return Error{.code = Code::cancelled,
                .doing = "finish the answer",

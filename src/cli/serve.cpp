@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/timing.h"
 #include "serve/server.h"
 
 namespace evener::cli {
@@ -27,6 +28,7 @@ Options options;
 
 void add_options(CommandLine& line) {
   add_engine_options(line, options.engine, ModelArgument::positional);
+  add_timing_option(line, options.engine.timing);
   line.add("--host", options.server.host, "address to listen on");
   line.add("--port", options.server.port, "port to listen on; 0: any free one");
   line.add("--api-key", options.server.api_keys,
@@ -93,8 +95,10 @@ void announce(const serve::Server& server, const engine::ModelFacts& facts,
   log::info("model {}: {}, {:.1f} M parameters, {} on {}", facts.id, facts.family,
             static_cast<double>(facts.num_parameters) / 1e6, facts.quantisation, facts.device);
   log::info(
-      "context: {} tokens a conversation (the model was trained for {}), {} answers at a time",
-      facts.admissible_tokens, facts.trained_context, facts.max_sequences);
+      "context: {} tokens a conversation (the model was trained for {}), {} answers at a time, "
+      "keys "
+      "and values as {}",
+      facts.admissible_tokens, facts.trained_context, facts.max_sequences, facts.kv_type);
   log::info(
       "start: map {:.0f} ms, pack {:.0f} ms, warm {:.0f} ms, listen {:.0f} ms; ready after {:.0f} "
       "ms",
@@ -132,6 +136,7 @@ Result<int> run() {
   log::info("stopping: running answers get {} s; two more signals end them at once",
             options.drain_seconds);
   server->stop();
+  if (const auto report = engine->stop()) print_timing(*report);
   log::info("stopped");
   return 0;
 }

@@ -150,9 +150,10 @@ class Device {
   virtual void read_choices(const Routing& routing, std::span<int32_t> experts,
                             std::span<float> weights) = 0;
 
-  // How often each expert of a layer was chosen since the routing was made: [X]. Waits as read()
-  // does.
+  // How often each expert of a layer was chosen since the routing was made or its counts were
+  // reset: [X]. Waits as read() does.
   virtual void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) = 0;
+  virtual void reset_expert_uses(Routing& routing) = 0;
 
   // y = silu(gate) * up. y may be either.
   virtual void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) = 0;

@@ -16,6 +16,8 @@ class Engine::Impl {
 
   Result<SequenceId> submit(GenerationRequest request, Sink sink);
 
+  std::optional<WorkReport> stop();
+
   const LoadedModel& loaded() const { return *loaded_; }
   StepLoop& loop() { return loop_; }
 
@@ -28,7 +30,8 @@ class Engine::Impl {
             .residency = {.num_pages = loaded.capacity.num_pages,
                           .page_size = kPageSize,
                           .num_state_slots = loaded.capacity.num_slots},
-            .vocab_size = loaded.facts.vocab_size};
+            .vocab_size = loaded.facts.vocab_size,
+            .times = loaded.times.get()};
   }
 
   std::unique_ptr<LoadedModel> loaded_;
@@ -51,6 +54,13 @@ Result<SequenceId> Engine::Impl::submit(GenerationRequest request, Sink sink) {
   return id;
 }
 
+std::optional<WorkReport> Engine::Impl::stop() {
+  loop_.stop();
+  if (!loaded_->times) return std::nullopt;
+  loaded_->times->stop();
+  return WorkReport{.times = *loaded_->times, .expert_uses = loaded_->rank->expert_uses()};
+}
+
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Engine::~Engine() = default;
@@ -68,6 +78,8 @@ Result<SequenceId> Engine::submit(GenerationRequest request, Sink sink) {
 void Engine::cancel(SequenceId id) { impl_->loop().cancel(id); }
 
 void Engine::drain(std::chrono::milliseconds patience) { impl_->loop().drain(patience); }
+
+std::optional<WorkReport> Engine::stop() { return impl_->stop(); }
 
 const ModelFacts& Engine::facts() const { return impl_->loaded().facts; }
 

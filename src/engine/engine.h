@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/generation.h"
+#include "engine/work_report.h"
 #include "gguf/file.h"
 #include "model/config.h"
 #include "tokenizer/tokenizer.h"
@@ -27,6 +28,7 @@ struct EngineOptions {
   size_t prefill_chunk = 512;   // prompt rows a step
   std::string kv_type = "f16";  // a name of device/kv_type.h
   size_t memory_bytes_max = 0;  // 0: what the machine has
+  bool timing = false;          // sums up what the time goes into
 };
 
 // What start-up is doing. fraction is of the phase, 0..1.
@@ -101,6 +103,10 @@ class Engine {
   // Accepts nothing more, waits until what was submitted before has finished, at most `patience`,
   // then cancels the rest. Returns when all is quiet. Not to be called from a sink.
   void drain(std::chrono::milliseconds patience);
+
+  // What the destructor does; nothing is accepted any more. Returns what the time since loading
+  // went into, if EngineOptions::timing asked for it. Once, and not from a sink.
+  std::optional<WorkReport> stop();
 
   const ModelFacts& facts() const;
   const tokenizer::Tokenizer& tokenizer() const;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "device/cpu/memory_limit.h"
 #include "device/create_device.h"
+#include "device/timed_device.h"
 #include "engine/bundled_model.h"
 #include "engine/open_model.h"
 #include "engine/warm_up.h"
@@ -192,6 +193,8 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   RETURN_IF_ERROR(check_vocabulary(file, *tokenizer, description->config()));
   ASSIGN_OR_RETURN(const Capacity capacity, plan(options, file, *description, kv_type));
   ASSIGN_OR_RETURN(auto device, device::create_device(options.device, options.num_threads));
+  auto work_times = options.timing ? std::make_unique<WorkTimes>() : nullptr;
+  if (work_times) device = device::time_device(std::move(device), *work_times);
   ModelFacts facts = facts_of(options, file, description->config());
   times.map = phases.elapsed();
 
@@ -209,6 +212,8 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                      std::move(memory));
   warm_up(*rank, {.num_rows = std::min(options.prefill_chunk, capacity.admissible_tokens),
                   .has_state = capacity.num_slots > 0});
+  rank->reset_expert_uses();
+  if (work_times) work_times->restart();
   times.warm = phases.elapsed();
 
   facts.kv_type = options.kv_type;
@@ -219,6 +224,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   phases.report(Phase::ready, 1);
   return std::make_unique<LoadedModel>(LoadedModel{.file = std::move(file),
                                                    .tokenizer = std::move(tokenizer),
+                                                   .times = std::move(work_times),
                                                    .device = std::move(device),
                                                    .model = std::move(model),
                                                    .rank = std::move(rank),

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/work_times.h"
 #include "device/device.h"
 #include "engine/capacity.h"
 #include "engine/engine.h"
@@ -17,6 +18,7 @@ namespace evener::engine {
 struct LoadedModel {
   gguf::File file;
   std::unique_ptr<tokenizer::Tokenizer> tokenizer;
+  std::unique_ptr<WorkTimes> times;  // the device's and the step loop's; null if nobody asked
   std::unique_ptr<device::Device> device;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<Rank> rank;

@@ -42,9 +42,9 @@ class LogitsRun {
 
   const model::Config& config() const { return model_->config(); }
 
-  // How often each expert of a layer has been chosen: [experts]; empty in models without.
-  std::vector<uint64_t> expert_uses(size_t layer) const {
-    return model::expert_uses(*device_, memory_, layer);
+  // How often each expert has been chosen: [layers][experts]; empty in models without.
+  std::vector<std::vector<uint64_t>> expert_uses() const {
+    return model::expert_uses(*device_, memory_);
   }
 
  private:

@@ -22,4 +22,12 @@ std::span<const float> Rank::run(const RankPass& rank_pass) {
   return logits_;
 }
 
+std::vector<std::vector<uint64_t>> Rank::expert_uses() const {
+  return model::expert_uses(*device_, memory_);
+}
+
+void Rank::reset_expert_uses() {
+  if (memory_.routing) device_->reset_expert_uses(*memory_.routing);
+}
+
 }  // namespace evener::engine

@@ -23,6 +23,11 @@ class Rank {
   // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one.
   std::span<const float> run(const RankPass& pass);
 
+  // How often each expert was chosen since the last reset: [layers][experts]; empty in models
+  // without.
+  std::vector<std::vector<uint64_t>> expert_uses() const;
+  void reset_expert_uses();
+
  private:
   device::Device* device_;
   const model::Model* model_;

@@ -21,7 +21,8 @@ StepLoop::StepLoop(Rank& rank, const Options& options)
   thread_ = std::thread([this] { run(); });
 }
 
-StepLoop::~StepLoop() {
+void StepLoop::stop() {
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     draining_ = true;
@@ -97,7 +98,10 @@ void StepLoop::run() noexcept {
 StepLoop::Inbox StepLoop::wait_for_work() {
   std::unique_lock lock(mutex_);
   // Whatever waits can be admitted once nothing runs, so only an empty loop may sleep.
-  work_.wait(lock, [this] { return !inbox_.empty() || !sequences_.empty(); });
+  if (inbox_.empty() && sequences_.empty()) {
+    const WorkTimer timer(options_.times, Work::idle);
+    work_.wait(lock, [this] { return !inbox_.empty(); });
+  }
   published_.waiting += inbox_.arrivals.size();  // they must not be missing until publish()
   return std::exchange(inbox_, {});
 }
@@ -149,6 +153,7 @@ void StepLoop::prepare(const sched::Step& step) {
 }
 
 void StepLoop::apply(const sched::Step& step, std::span<const float> logits) {
+  const WorkTimer timer(options_.times, Work::sampling);
   for (size_t i = 0; i < step.slices.size(); ++i) {
     const PassBuilder::LogitRange range = builder_.logits_of_slice(i);
     apply(step.slices[i], logits.subspan(range.first_row * options_.vocab_size,

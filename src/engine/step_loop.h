@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/work_times.h"
 #include "engine/engine.h"
 #include "engine/pass_builder.h"
 #include "engine/rank.h"
@@ -24,20 +25,20 @@ namespace evener::engine {
 // scheduler for a step, has the rank execute it, lets the sequences choose their tokens and tells
 // their owners. It sleeps while there is nothing to do.
 //
-// Public methods are safe from any thread, but drain() and the destructor not from a sink.
+// Public methods are safe from any thread, but drain(), stop() and the destructor not from a sink.
 class StepLoop {
  public:
   struct Options {
     sched::SchedulerOptions scheduler;
     ResidencyOptions residency;
     size_t vocab_size = 0;
+    WorkTimes* times = nullptr;  // gets sampling and idle time; null: nobody wants to know
   };
 
   // The rank outlives the loop and is used by nobody else.
   StepLoop(Rank& rank, const Options& options);
 
-  // Cancels what is left, with a last update for each, and joins the thread.
-  ~StepLoop();
+  ~StepLoop() { stop(); }
   StepLoop(const StepLoop&) = delete;
   StepLoop& operator=(const StepLoop&) = delete;
 
@@ -47,6 +48,8 @@ class StepLoop {
   Status submit(std::unique_ptr<Sequence> sequence);
   void cancel(SequenceId id);
   void drain(std::chrono::milliseconds patience);
+  // Cancels what is left, with a last update for each, and joins the thread.
+  void stop();
   Stats stats() const;
 
  private:

@@ -83,10 +83,13 @@ Result<RankMemory> RankMemory::create(device::Device& device, const Model& model
   return memory;
 }
 
-std::vector<uint64_t> expert_uses(device::Device& device, const RankMemory& memory, size_t layer) {
+std::vector<std::vector<uint64_t>> expert_uses(device::Device& device, const RankMemory& memory) {
   if (!memory.routing) return {};
-  std::vector<uint64_t> uses(memory.routing->shape().num_experts);
-  device.read_expert_uses(*memory.routing, layer, uses);
+  const device::RoutingShape& shape = memory.routing->shape();
+  std::vector uses(shape.num_layers, std::vector<uint64_t>(shape.num_experts));
+  for (size_t layer = 0; layer < shape.num_layers; ++layer) {
+    device.read_expert_uses(*memory.routing, layer, uses[layer]);
+  }
   return uses;
 }
 

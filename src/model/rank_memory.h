@@ -59,8 +59,9 @@ struct RankMemory {
                                    const MemoryPlan& plan);
 };
 
-// How often each expert of a layer was chosen on this rank: [experts]; empty in models without.
-std::vector<uint64_t> expert_uses(device::Device& device, const RankMemory& memory, size_t layer);
+// How often each expert of each layer was chosen on this rank: [layers][experts]; empty in models
+// without.
+std::vector<std::vector<uint64_t>> expert_uses(device::Device& device, const RankMemory& memory);
 
 // Shapes of what a rank keeps, for sums before memory is taken.
 device::KvCacheShape kv_cache_shape(const Config& config, const MemoryPlan& plan);

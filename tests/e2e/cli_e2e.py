@@ -118,6 +118,46 @@ def test_quantize_says_what_is_wrong(evener, data):
     contains(err, "general.type")
 
 
+def test_keys_and_values_are_kept_as_asked(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        written = {}
+        for kind in ("f32", "f16", "q8_0", "fp8"):
+            files = [os.path.join(folder, f"{kind}-{chunk}.npy") for chunk in ("512", "2")]
+            for path, chunk in zip(files, ("512", "2")):
+                equal(run(evener, "logits", BUNDLED, "--tokens", "5,6,7,8,9", "--out", path, "--kv", kind, "--chunk", chunk)[0], 0)
+            contents = [open(path, "rb").read() for path in files]
+            equal(contents[0], contents[1])
+            written[kind] = contents[0]
+        equal(len(set(written.values())), 4)
+    status, _, err = run(evener, "logits", BUNDLED, "--tokens", "1", "--out", "/dev/null", "--kv", "q3")
+    equal(status, 2)
+    contains(err, "--kv")
+    narrow = os.path.join(data, "models", "llama.gguf")
+    status, _, err = run(evener, "logits", narrow, "--tokens", "1", "--out", "/dev/null", "--kv", "q8_0")
+    equal((status, err), (1, "evener: cannot keep keys and values: as q8_0: its blocks are 32 channels wide, the model's heads have 16\n"
+                             "  choose --kv f16 or --kv fp8\n"))
+
+
+def test_timing_says_where_the_time_went(evener, data):
+    mixture = os.path.join(data, "models", "qwen35moe.gguf")
+    words = ("logits", mixture, "--tokens", "1,2,3", "--out", "/dev/null")
+    equal(run(evener, *words)[2], "")
+    status, out, err = run(evener, *words, "--timing")
+    equal((status, out), (0, "/dev/null: 3 tokens, 320 logits each\n"))
+    lines = {line.split()[0]: line.split() for line in err.splitlines() if line}
+    for kind in ("dense", "experts", "attention", "recurrent", "embedding", "elementwise", "copies", "all", "together"):
+        assert kind in lines, err
+    equal(lines["embedding"][-1], "1")
+    equal(lines["together"][3:5], ["100.0", "%"])
+    equal(lines["0"][1], "9")  # three rows, three experts each
+
+    status, out, err = run(evener, "run", "--temp", "0", "-n", "5", "--timing", "Tell me a story about a dog.")
+    equal(status, 0)
+    assert "sampling" not in out, out
+    contains(err, "sampling")
+    contains(err, "together")
+
+
 def test_logits_refuses_what_is_no_token(evener, data):
     model = os.path.join(data, "models", "qwen3.gguf")
     status, _, err = run(evener, "logits", model, "--tokens", "1,x", "--out", "/dev/null")

@@ -139,8 +139,9 @@ TEST(GoldenMixture, CountsTheExpertsThatEachLayerUses) {
       {.kv_type = device::KvType::f32, .chunk = 7, .num_tokens_max = tokens.size()});
   ASSERT_TRUE(run.has_value()) << to_string(run.error());
   ASSERT_TRUE(run->feed(tokens, [](size_t, std::span<const float>) {}).has_value());
-  for (size_t layer = 0; layer < run->config().num_layers; ++layer) {
-    const auto uses = run->expert_uses(layer);
+  const auto all_uses = run->expert_uses();
+  ASSERT_EQ(all_uses.size(), run->config().num_layers);
+  for (const auto& uses : all_uses) {
     ASSERT_EQ(uses.size(), 6u);
     EXPECT_EQ(std::accumulate(uses.begin(), uses.end(), uint64_t{0}), tokens.size() * 3);
     EXPECT_LE(*std::ranges::max_element(uses), tokens.size());

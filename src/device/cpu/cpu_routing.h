@@ -39,6 +39,7 @@ class CpuRouting final : public Routing {
   std::span<const int32_t> all_experts() const { return experts_; }
   std::span<const float> all_weights() const { return weights_; }
   std::span<const uint64_t> uses(size_t layer) const;
+  void reset_uses() { uses_.assign(uses_.size(), 0); }
   const ExpertGroups& groups() const { return groups_; }
   const ExpertRoom& room() const { return room_; }
 

@@ -57,6 +57,7 @@ class KernelDevice final : public Device {
   void read_choices(const Routing& routing, std::span<int32_t> experts,
                     std::span<float> weights) override;
   void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) override;
+  void reset_expert_uses(Routing& routing) override;
   void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) override;
   void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override;
   void add(const Tensor& x, const Tensor& y) override;

@@ -80,4 +80,8 @@ void KernelDevice::read_expert_uses(const Routing& routing, size_t layer,
   std::ranges::copy(choices.uses(layer), uses.begin());
 }
 
+void KernelDevice::reset_expert_uses(Routing& routing) {
+  static_cast<CpuRouting&>(routing).reset_uses();
+}
+
 }  // namespace evener::device::cpu
