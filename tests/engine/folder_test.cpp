@@ -46,7 +46,8 @@ std::vector<int32_t> first_tokens(const gguf::File& file) {
 std::vector<float> logits_of(const gguf::File& file, size_t chunk) {
   auto device = device::cpu::create_cpu_device({.numa_node = 0, .num_threads = 2, .isa = ""});
   auto run = LogitsRun::create(
-      file, **device, {.kv_dtype = DType::F32, .chunk = chunk, .num_tokens_max = kNumTokens});
+      file, **device,
+      {.kv_type = device::KvType::f32, .chunk = chunk, .num_tokens_max = kNumTokens});
   EXPECT_TRUE(run.has_value()) << to_string(run.error());
   std::vector<float> all;
   const auto status = run->feed(first_tokens(file), [&all](size_t, std::span<const float> row) {
@@ -80,8 +81,8 @@ TEST_P(TrainedFolders, GiveTheLogitsOfTheirWeights) {
 }
 
 // F16 keeps FP8's weights but for rare last bits. Codes of 4 bits are multiplied as codes, with
-// activations rounded to 8 bits as for every file of such a type; the codes themselves are exact:
-// decoded to F16 they gave 2e-3 at most.
+// activations rounded to 8 bits as for every file of such a type; the codes themselves are those of
+// the folder (AWQ decoded to F16 gave 2e-3 at most).
 INSTANTIATE_TEST_SUITE_P(
     All, TrainedFolders,
     testing::Values(TrainedFolder{"tiny35-hf", "tiny35.logits.npy", 2e-4F, 2e-5F},
