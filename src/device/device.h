@@ -83,8 +83,8 @@ class Device {
   virtual void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) = 0;
 
   // For each part: y = x W^T + bias. x [rows, inputs], shared by all parts. Inputs of quantised
-  // weights are rounded to 8 bits in blocks as the peer does (Q8_K blocks of 256 for types whose own
-  // blocks have 256 weights, Q8_0 blocks of 32 for others); inputs of float weights stay f32.
+  // weights are rounded to 8 bits in blocks as the peer does (Q8_K blocks of 256 for types whose
+  // own blocks have 256 weights, Q8_0 blocks of 32 for others); inputs of float weights stay f32.
   virtual void linear(const Tensor& x, std::span<const LinearPart> parts) = 0;
 
   // y[r,c] = x[r,c] * gain[c] / sqrt(mean over c of x[r,c]^2 + epsilon). gain [1, cols]. y may be

@@ -31,10 +31,11 @@ TEST(TimingText, SaysWhereTheRowsOfAMixtureWent) {
   engine::WorkReport report;
   report.times.stop();
   report.expert_uses = {{1, 1, 1, 1}, {6, 2, 0, 0}};
-  EXPECT_THAT(timing_text(report),
-              HasSubstr("\nlayer     choices     experts used    most used                entropy\n"
-                        "    0           4       4 of 4           25.0 %      2.00 of 2.00 bits\n"
-                        "    1           8       2 of 4           75.0 %      0.81 of 2.00 bits\n"));
+  EXPECT_THAT(
+      timing_text(report),
+      HasSubstr("\nlayer     choices     experts used    most used                entropy\n"
+                "    0           4       4 of 4           25.0 %      2.00 of 2.00 bits\n"
+                "    1           8       2 of 4           75.0 %      0.81 of 2.00 bits\n"));
 }
 
 }  // namespace

@@ -69,6 +69,10 @@ struct BadField {
   const char* why;
 };
 
+void PrintTo(const BadField& bad, std::ostream* stream) {
+  *stream << bad.model << ' ' << bad.field << " = " << bad.value;
+}
+
 class BadFields : public testing::TestWithParam<BadField> {};
 
 TEST_P(BadFields, AreNamed) {

@@ -87,6 +87,10 @@ struct Wrong {
   const char* why;  // part of the message
 };
 
+void PrintTo(const Wrong& wrong, std::ostream* stream) {
+  *stream << wrong.model << ' ' << wrong.key << " = " << wrong.value;
+}
+
 class WrongSize : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongSize, IsNamed) {

@@ -281,6 +281,10 @@ struct Change {
   const char* message;  // part of it
 };
 
+void PrintTo(const Change& change, std::ostream* stream) {
+  *stream << change.pointer << " = " << change.value;
+}
+
 class WrongDocuments : public testing::TestWithParam<Change> {};
 
 TEST_P(WrongDocuments, AreRefusedByName) {
