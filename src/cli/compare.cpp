@@ -104,20 +104,20 @@ Status check_same_tokens(const TokenizedText& text, const gguf::File& b) {
 }
 
 Result<int> run() {
-  LongWork work("comparing");
+  LongWork work;
   ASSIGN_OR_RETURN(const gguf::File file_a, engine::open_model(options.a));
   ASSIGN_OR_RETURN(const gguf::File file_b, engine::open_model(options.b));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file_a, options.text));
   RETURN_IF_ERROR(check_same_tokens(text, file_b));
   ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
-  ASSIGN_OR_RETURN(auto run_a, open_run(file_a, *device, options.text));
+  ASSIGN_OR_RETURN(auto run_a, open_run(file_a, *device, options.text, work));
   TextOptions text_b = options.text;
   if (!options.kv_b.empty()) text_b.kv = options.kv_b;
-  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, text_b));
+  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, text_b, work));
 
   ASSIGN_OR_RETURN(const engine::TextComparison result,
                    engine::compare_on_text(run_a, run_b, text.view(), [&](size_t num_windows_done) {
-                     return work.advance(static_cast<double>(num_windows_done),
+                     return work.advance("comparing", static_cast<double>(num_windows_done),
                                          static_cast<double>(text.windows.size()));
                    }));
   work.finish();

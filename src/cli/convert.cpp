@@ -98,7 +98,8 @@ class Conversion {
       RETURN_IF_ERROR(writer.write(piece));
       bytes = bytes.subspan(piece.size());
       done_ += piece.size();
-      if (work_.advance(static_cast<double>(done_), static_cast<double>(total_))) continue;
+      if (work_.advance("converting", static_cast<double>(done_), static_cast<double>(total_)))
+        continue;
       return Error{.code = Code::cancelled,
                    .doing = "convert",
                    .where = options.output.path.string(),
@@ -115,7 +116,7 @@ class Conversion {
 };
 
 Result<int> run() {
-  LongWork work("converting");
+  LongWork work;
   RETURN_IF_ERROR(check_folder());
   RETURN_IF_ERROR(check_output(options.output, "convert"));
   ASSIGN_OR_RETURN(const gguf::File file,

@@ -12,18 +12,17 @@ namespace evener::cli {
 // presses Ctrl-C. Make one before anything that starts threads: see SignalWatcher.
 class LongWork {
  public:
-  explicit LongWork(std::string what) : what_(std::move(what)) {}
+  LongWork() = default;
 
-  // `done` of `total`. False: stop as soon as nothing is lost by it.
-  bool advance(double done, double total) {
-    progress_.show(what_, total > 0 ? done / total : 1);
+  // `done` of `total` of the part called `what`. False: stop as soon as nothing is lost by it.
+  bool advance(const std::string& what, double done, double total) {
+    progress_.show(what, total > 0 ? done / total : 1);
     return !interrupted_;
   }
   // Removes the bar, so that other text can be written.
   void finish() { progress_.clear(); }
 
  private:
-  std::string what_;
   std::atomic<bool> interrupted_{false};
   SignalWatcher watcher_{[this](int) { interrupted_ = true; }};
   Progress progress_;

@@ -55,18 +55,18 @@ void print_result(const TokenizedText& text, const engine::RunningMean& nll, dou
 
 Result<int> run() {
   using Clock = std::chrono::steady_clock;
-  LongWork work("perplexity");
+  LongWork work;
   ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
   ASSIGN_OR_RETURN(const TokenizedText text, read_text(file, options.text));
   ASSIGN_OR_RETURN(auto opened, open_device(options.text.device));
   const auto device = options.timing.watch(std::move(opened));
-  ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text));
+  ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text, work));
 
   options.timing.begin();
   const Clock::time_point begin = Clock::now();
   ASSIGN_OR_RETURN(const engine::RunningMean nll,
                    engine::score_text(logits_run, text.view(), [&](size_t num_windows_done) {
-                     return work.advance(static_cast<double>(num_windows_done),
+                     return work.advance("perplexity", static_cast<double>(num_windows_done),
                                          static_cast<double>(text.windows.size()));
                    }));
   work.finish();

@@ -151,7 +151,7 @@ void print_importance(const quantise::Plan& plan) {
 }
 
 Result<int> run() {
-  LongWork work("quantising");
+  LongWork work;
   ASSIGN_OR_RETURN(const quantise::Recipe* const recipe, chosen_recipe());
   if (!options.dry_run) RETURN_IF_ERROR(check_output(options.output, "quantize"));
   ASSIGN_OR_RETURN(const gguf::File input, open_input());
@@ -171,7 +171,7 @@ Result<int> run() {
   const auto begin = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(
       quantise::write(plan, options.output.path, *pool, [&work](uint64_t done, uint64_t total) {
-        return work.advance(static_cast<double>(done), static_cast<double>(total));
+        return work.advance("quantising", static_cast<double>(done), static_cast<double>(total));
       }));
   work.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;

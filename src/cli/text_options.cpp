@@ -58,11 +58,15 @@ Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& opti
 }
 
 Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
-                                   const TextOptions& options) {
+                                   const TextOptions& options, LongWork& work) {
+  const auto progress = [&work](size_t done, size_t total) {
+    return work.advance("loading", static_cast<double>(done), static_cast<double>(total));
+  };
   return engine::LogitsRun::create(model, device,
                                    {.kv_type = *device::kv_type_from_name(options.kv),
                                     .chunk = std::min(options.chunk, options.window),
-                                    .num_tokens_max = options.window});
+                                    .num_tokens_max = options.window},
+                                   progress);
 }
 
 }  // namespace evener::cli

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/command_line.h"
+#include "cli/long_work.h"
 #include "cli/open_device.h"
 #include "engine/logits_run.h"
 #include "engine/text_score.h"
@@ -45,8 +46,8 @@ struct TokenizedText {
 // Errors: those of MappedFile, load_tokenizer and text_windows; limit_exceeded.
 Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& options);
 
-// A run with room for one window.
+// A run with room for one window. Errors: those of LogitsRun::create.
 Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
-                                   const TextOptions& options);
+                                   const TextOptions& options, LongWork& work);
 
 }  // namespace evener::cli

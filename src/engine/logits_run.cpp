@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "model/loader.h"
-
 namespace evener::engine {
 namespace {
 
@@ -22,7 +20,8 @@ std::vector<int32_t> counting(size_t from, size_t count) {
 }  // namespace
 
 Result<LogitsRun> LogitsRun::create(const gguf::File& file, device::Device& device,
-                                    const LogitsRunOptions& options) {
+                                    const LogitsRunOptions& options,
+                                    const model::LoadProgress& progress) {
   const model::MemoryPlan plan{.num_rows = options.chunk,
                                .num_logit_rows = options.chunk,
                                .num_pages = (options.num_tokens_max + kPageSize - 1) / kPageSize,
@@ -31,7 +30,7 @@ Result<LogitsRun> LogitsRun::create(const gguf::File& file, device::Device& devi
                                .kv_type = options.kv_type};
   ASSIGN_OR_RETURN(const model::Config config, model::read_config(file));
   RETURN_IF_ERROR(model::kv_cache_shape(config, plan).check());
-  ASSIGN_OR_RETURN(auto model, model::load_model(file, device, {}));
+  ASSIGN_OR_RETURN(auto model, model::load_model(file, device, progress));
   ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(device, *model, plan));
   return LogitsRun(device, options, std::move(model), std::move(memory));
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "gguf/file.h"
+#include "model/loader.h"
 #include "model/model.h"
 
 namespace evener::engine {
@@ -27,7 +28,8 @@ class LogitsRun {
   // Loads the file's model onto the device; both must outlive the run. Errors: as
   // model::load_model.
   static Result<LogitsRun> create(const gguf::File& file, device::Device& device,
-                                  const LogitsRunOptions& options);
+                                  const LogitsRunOptions& options,
+                                  const model::LoadProgress& progress = {});
 
   // Called with the index of the token within its feed and the logits [vocab_size] that follow it.
   using Row = std::function<void(size_t index, std::span<const float> logits)>;
