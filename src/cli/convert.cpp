@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <system_error>
@@ -40,15 +41,14 @@ Status check_folder() {
                .remedy = "name the folder that config.json lies in"};
 }
 
-// As llama.cpp numbers what most of a file's bytes are.
+// As llama.cpp numbers what most of a file's weights are.
 uint32_t file_type_of(const gguf::File& file) {
-  std::vector<std::pair<uint64_t, DType>> bytes;
-  for (const gguf::Tensor& tensor : file.tensors()) {
-    auto at = std::ranges::find(bytes, tensor.dtype, &std::pair<uint64_t, DType>::second);
-    if (at == bytes.end()) at = bytes.insert(bytes.end(), {0, tensor.dtype});
-    at->first += tensor.size_bytes();
-  }
-  switch (std::ranges::max(bytes).second) {
+  std::map<DType, uint64_t> num_weights;
+  for (const gguf::Tensor& tensor : file.tensors())
+    num_weights[tensor.dtype] += tensor.num_elements();
+  switch (std::ranges::max_element(num_weights, {}, [](const auto& entry) {
+            return entry.second;
+          })->first) {
     case DType::F16:
       return 1;
     case DType::Q4_0:

@@ -145,7 +145,8 @@ Summary summarise(const File& file) {
   summary.file_type = file_type_of(file);
   summary.types = types_of(file);
   if (file.is_assembled() && !summary.types.empty()) {
-    summary.file_type = summary.types.front().name;  // no maker's recipe: most bytes are of it
+    // No maker's recipe: what most weights are.
+    summary.file_type = std::ranges::max(summary.types, {}, &TypeShare::num_parameters).name;
   }
   for (const TypeShare& share : summary.types) {
     summary.num_parameters += share.num_parameters;
