@@ -94,7 +94,8 @@ std::string id_of(const EngineOptions& options) {
 }
 
 std::string quantisation_of(const gguf::Summary& summary) {
-  return summary.types.empty() ? "" : std::string(summary.types.front().name);
+  if (summary.types.empty()) return "";
+  return std::string(std::ranges::max(summary.types, {}, &gguf::TypeShare::num_parameters).name);
 }
 
 ModelFacts facts_of(const EngineOptions& options, const gguf::File& file,
