@@ -101,8 +101,8 @@ void AwqMatrix::repack(DType format, size_t begin, size_t count, std::byte* bloc
   }
 }
 
-Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view stem,
-                                          const Tensor& codes, const QuantConfig& config) {
+Result<std::unique_ptr<CodedMatrix>> open_awq(const Folder& folder, std::string_view stem,
+                                              const Tensor& codes, const QuantConfig& config) {
   RETURN_IF_ERROR(check_codes(folder, codes));
   ASSIGN_OR_RETURN(const Groups groups, groups_of(folder, codes, codes.shape[0], config));
   ASSIGN_OR_RETURN(const GroupedParts grouped,
@@ -112,6 +112,6 @@ Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view
 
 }  // namespace
 
-const Layout awq = {.method = QuantConfig::Method::awq, .codes = ".qweight", .open = open};
+const Layout awq = {.method = QuantConfig::Method::awq, .codes = ".qweight", .open = open_awq};
 
 }  // namespace evener::safetensors

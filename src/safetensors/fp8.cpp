@@ -83,8 +83,8 @@ Result<Blocks> blocks_of(const Folder& folder, const Tensor& codes, const Tensor
                           config.block_inputs, block_rows, block_columns));
 }
 
-Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view stem,
-                                          const Tensor& codes, const QuantConfig& config) {
+Result<std::unique_ptr<CodedMatrix>> open_fp8(const Folder& folder, std::string_view stem,
+                                              const Tensor& codes, const QuantConfig& config) {
   RETURN_IF_ERROR(check_element(folder, codes, Element::F8_E4M3));
   if (codes.shape.size() != 2 || codes.num_elements() == 0) {
     return folder.tensor_error(
@@ -105,6 +105,6 @@ Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view
 
 }  // namespace
 
-const Layout fp8 = {.method = QuantConfig::Method::fp8, .codes = ".weight", .open = open};
+const Layout fp8 = {.method = QuantConfig::Method::fp8, .codes = ".weight", .open = open_fp8};
 
 }  // namespace evener::safetensors

@@ -158,8 +158,8 @@ void GptqMatrix::repack(DType format, size_t begin, size_t count, std::byte* blo
   }
 }
 
-Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view stem,
-                                          const Tensor& codes, const QuantConfig& config) {
+Result<std::unique_ptr<CodedMatrix>> open_gptq(const Folder& folder, std::string_view stem,
+                                               const Tensor& codes, const QuantConfig& config) {
   RETURN_IF_ERROR(check_codes(folder, codes));
   const uint64_t per_word = 32 / config.bits;
   const uint64_t outputs = codes.shape[1];
@@ -187,6 +187,6 @@ Result<std::unique_ptr<CodedMatrix>> open(const Folder& folder, std::string_view
 
 }  // namespace
 
-const Layout gptq = {.method = QuantConfig::Method::gptq, .codes = ".qweight", .open = open};
+const Layout gptq = {.method = QuantConfig::Method::gptq, .codes = ".qweight", .open = open_gptq};
 
 }  // namespace evener::safetensors

@@ -45,7 +45,7 @@ class Converted {
   std::vector<std::byte> bytes_;
 };
 
-std::string complaint(const TokenizerFolder& folder) {
+std::string refusal_of(const TokenizerFolder& folder) {
   gguf::Header header;
   const auto added = add_tokenizer_metadata(folder.path(), header);
   return added ? "" : to_string(added.error());
@@ -123,11 +123,11 @@ TEST(TokenizerMetadata, NamesEndsThatNothingElseShows) {
 TEST(TokenizerMetadata, RefusesWhatGgufCannotSay) {
   json document = bytes_json();
   document["pre_tokenizer"] = split_by(R"(\p{L}|\p{N}+)");
-  EXPECT_THAT(complaint(TokenizerFolder(document)),
+  EXPECT_THAT(refusal_of(TokenizerFolder(document)),
               HasSubstr("field 'pre_tokenizer': splits words by a rule that GGUF has no name for"));
   document = bytes_json();
   document["normalizer"] = {{"type", "NFKC"}};
-  EXPECT_THAT(complaint(TokenizerFolder(document)),
+  EXPECT_THAT(refusal_of(TokenizerFolder(document)),
               HasSubstr("field 'normalizer': brings texts into a normal form that GGUF lacks"));
 }
 

@@ -1,4 +1,10 @@
 // The formats whose codes name points of a codebook.
+#include "device/cpu/kernels/codebook.inl"
+//
+#include "device/cpu/kernels/iq1.inl"
+#include "device/cpu/kernels/iq2.inl"
+#include "device/cpu/kernels/iq3.inl"
+
 constexpr FormatKernels kFormats[] = {
     super_format<Iq2Xxs>(16),  // IQ2_XXS
     super_format<Iq2Xs>(17),   // IQ2_XS

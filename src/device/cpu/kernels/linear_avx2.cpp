@@ -21,12 +21,6 @@ namespace {
 #include "device/cpu/kernels/linear_core.inl"
 #pragma GCC diagnostic pop
 //
-#include "device/cpu/kernels/two_bits.inl"
-//
-#include "device/cpu/kernels/iq4_nl.inl"
-#include "device/cpu/kernels/q2_0.inl"
-#include "device/cpu/kernels/q4_0.inl"
-#include "device/cpu/kernels/q8_0.inl"
 #include "device/cpu/kernels/quantise.inl"
 //
 #include "device/cpu/kernels/linear_table.inl"

@@ -27,12 +27,6 @@ namespace {
 #include "device/cpu/kernels/linear_core.inl"
 #pragma GCC diagnostic pop
 //
-#include "device/cpu/kernels/codebook.inl"
-//
-#include "device/cpu/kernels/iq1.inl"
-#include "device/cpu/kernels/iq2.inl"
-#include "device/cpu/kernels/iq3.inl"
-//
 #include "device/cpu/kernels/codebook_table.inl"
 
 }  // namespace

@@ -21,14 +21,6 @@ namespace {
 #include "device/cpu/kernels/linear_core.inl"
 #pragma GCC diagnostic pop
 //
-#include "device/cpu/kernels/two_bits.inl"
-//
-#include "device/cpu/kernels/iq4_xs.inl"
-#include "device/cpu/kernels/q2_k.inl"
-#include "device/cpu/kernels/q4_k.inl"
-#include "device/cpu/kernels/q6_k.inl"
-#include "device/cpu/kernels/tq2_0.inl"
-//
 #include "device/cpu/kernels/super_table.inl"
 
 }  // namespace

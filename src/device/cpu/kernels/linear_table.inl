@@ -1,4 +1,11 @@
 // Float weights, and formats with a float scale for 64 inputs or fewer.
+#include "device/cpu/kernels/two_bits.inl"
+//
+#include "device/cpu/kernels/iq4_nl.inl"
+#include "device/cpu/kernels/q2_0.inl"
+#include "device/cpu/kernels/q4_0.inl"
+#include "device/cpu/kernels/q8_0.inl"
+
 constexpr FormatKernels kFormats[] = {
     float_format<F32Weights>(0),    // F32
     float_format<F16Weights>(1),    // F16

@@ -1,4 +1,12 @@
 // Formats of 256 inputs whose codes are numbers or look one up among sixteen.
+#include "device/cpu/kernels/two_bits.inl"
+//
+#include "device/cpu/kernels/iq4_xs.inl"
+#include "device/cpu/kernels/q2_k.inl"
+#include "device/cpu/kernels/q4_k.inl"
+#include "device/cpu/kernels/q6_k.inl"
+#include "device/cpu/kernels/tq2_0.inl"
+
 constexpr FormatKernels kFormats[] = {
     super_format<Q2K>(10),    // Q2_K
     super_format<Q3K>(11),    // Q3_K
