@@ -5,27 +5,24 @@
 //
 // Each round multiplies with `matrices` different weights, so that few rows read from memory as a
 // model does; the best round counts, which is what a busy machine leaves comparable. Prints GMAC/s
-// (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file;
-// `read` is that of adding up 256 MiB, which no kernel can exceed that reads from memory.
+// (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file.
+// What the machine can do at most says machine_bench.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "best_seconds.h"
 #include "device/cpu/linear.h"
 #include "device/cpu/packed_weight.h"
 
@@ -47,38 +44,12 @@ struct Options {
 
 using Seconds = std::chrono::duration<double>;
 
-template <class Body>
-double best_seconds(size_t rounds, Body body) {
-  double best = std::numeric_limits<double>::max();
-  for (size_t round = 0; round <= rounds; ++round) {  // round 0 warms up
-    const auto start = std::chrono::steady_clock::now();
-    body();
-    const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
-    if (round > 0) best = std::min(best, seconds);
-  }
-  return best;
-}
-
 // Any bits do: codes are all legal, and what is not a number costs the same.
 std::vector<std::byte> random_bytes(size_t size) {
   std::mt19937 random(1);
   std::vector<std::byte> bytes(size);
   for (std::byte& byte : bytes) byte = std::byte(random() % 120);  // halves below 2^7
   return bytes;
-}
-
-void measure_reading(ThreadPool& pool, size_t rounds) {
-  constexpr size_t kPiece = size_t{1} << 17;
-  const std::vector<uint64_t> values(size_t{1} << 25, 1);
-  std::atomic<uint64_t> total = 0;
-  const double seconds = best_seconds(rounds, [&] {
-    pool.parallel_for(values.size() / kPiece, 1, [&](size_t begin, size_t end) {
-      const auto* const from = values.data();
-      total += std::accumulate(from + begin * kPiece, from + end * kPiece, uint64_t{0});
-    });
-  });
-  EVENER_ASSERT(total == values.size() * (rounds + 1));
-  fmt::print("read {:26.2f} GB/s\n", double(values.size() * sizeof(uint64_t)) / seconds / 1e9);
 }
 
 class Bench {
@@ -113,7 +84,7 @@ class Bench {
   void measure(size_t rows) {
     const std::vector<float> x(rows * options_.inputs, 0.5f);
     std::vector<float> y(rows * options_.outputs);
-    const double seconds = best_seconds(options_.rounds, [&] {
+    const double seconds = bench::best_seconds(options_.rounds, [&] {
       for (const auto& weight : weights_) multiply(*weight, x, y, rows);
     });
     const double macs = double(rows * options_.outputs * options_.inputs * weights_.size());
@@ -146,7 +117,6 @@ Result<void> run(const Options& options) {
   std::vector<int> cpus(options.num_threads);
   std::iota(cpus.begin(), cpus.end(), 0);
   ASSIGN_OR_RETURN(const auto pool, ThreadPool::create(cpus));
-  measure_reading(*pool, options.rounds);
   for (const std::string& name : options.types) {
     const auto dtype = dtype_from_name(name);
     if (!dtype) continue;

@@ -16,10 +16,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <string_view>
@@ -27,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "best_seconds.h"
 
 namespace evener::bench {
 namespace {
@@ -38,18 +37,6 @@ struct Options {
 };
 
 std::atomic<uint64_t> sink;  // results go here, so that no work is left out
-
-template <class Body>
-double best_seconds(size_t rounds, Body body) {
-  double best = std::numeric_limits<double>::max();
-  for (size_t round = 0; round <= rounds; ++round) {  // round 0 warms up
-    const auto start = std::chrono::steady_clock::now();
-    body();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    if (round > 0) best = std::min(best, elapsed.count());
-  }
-  return best;
-}
 
 uint64_t sum_of(const uint64_t* words, size_t count) {
   uint64_t sums[8] = {};
