@@ -5,6 +5,7 @@
 #include "quant/blocks.h"
 #include "quant/formats.h"
 #include "quant/levels.h"
+#include "quant/nibbles.h"
 #include "quant/scale_search.h"
 #include "tensor/float16.h"
 
@@ -34,12 +35,7 @@ constexpr Reaches kReaches = {
     .level = 8, .ratio = 1.04f, .below = 14, .above = 14, .both_signs = true};
 
 Block encode_block(std::span<const float> x, std::span<const float> q) {
-  Block block{.scale = find_half_scale(kLevels, kReaches, x, q), .codes = {}};
-  const float inverse = inverse_of(f16_to_f32(block.scale));
-  for (size_t i = 0; i < 16; ++i) {
-    block.codes[i] = uint8_t(kLevels.code(x[i] * inverse) | kLevels.code(x[i + 16] * inverse) << 4);
-  }
-  return block;
+  return encode_nibbles<Block>(kLevels, kReaches, x, q);
 }
 
 void encode(std::span<const float> weights, std::span<const float> importance,
