@@ -16,9 +16,9 @@
 #include "cli/long_work.h"
 #include "cli/output_options.h"
 #include "device/cpu/cpu_node.h"
+#include "engine/open_model.h"
 #include "gguf/file.h"
 #include "gguf/summary.h"
-#include "hf/open_folder.h"
 #include "quantise/quantise.h"
 
 namespace evener::cli {
@@ -67,13 +67,6 @@ Result<const quantise::Recipe*> chosen_recipe() {
   if (recipe != nullptr) return recipe;
   return refuse("TYPE", "'" + printable(options.type, 40) + "' is none that Evener writes",
                 "one of " + recipe_names());
-}
-
-Result<gguf::File> open_input() {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(options.input, ignored))
-    return hf::open_folder(options.input, {.with_tokenizer = true});
-  return gguf::File::open(options.input);
 }
 
 Status check_not_input(const gguf::File& input) {
@@ -154,7 +147,8 @@ Result<int> run() {
   LongWork work;
   ASSIGN_OR_RETURN(const quantise::Recipe* const recipe, chosen_recipe());
   if (!options.dry_run) RETURN_IF_ERROR(check_output(options.output, "quantize"));
-  ASSIGN_OR_RETURN(const gguf::File input, open_input());
+  ASSIGN_OR_RETURN(const gguf::File input,
+                   engine::open_model(options.input, {.with_tokenizer = true}));
   RETURN_IF_ERROR(check_not_input(input));
   std::optional<quantise::Importance> importance;
   if (!options.imatrix.empty()) {

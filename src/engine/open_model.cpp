@@ -4,13 +4,12 @@
 
 #include "engine/load_tokenizer.h"
 #include "hf/folder_tokenizer.h"
-#include "hf/open_folder.h"
 
 namespace evener::engine {
 
-Result<gguf::File> open_model(const std::filesystem::path& path) {
+Result<gguf::File> open_model(const std::filesystem::path& path, const hf::FolderOptions& options) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return hf::open_folder(path);
+  if (std::filesystem::is_directory(path, ignored)) return hf::open_folder(path, options);
   return gguf::File::open(path);
 }
 

@@ -5,13 +5,15 @@
 
 #include "base/error.h"
 #include "gguf/file.h"
+#include "hf/open_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace evener::engine {
 
 // The model that a path names: a GGUF file, or a Hugging Face folder, seen as the file that it
 // would make. Errors: those of gguf::File::open and hf::open_folder.
-Result<gguf::File> open_model(const std::filesystem::path& path);
+Result<gguf::File> open_model(const std::filesystem::path& path,
+                              const hf::FolderOptions& options = {});
 
 // The tokenizer of a model from open_model(). Errors: those of load_tokenizer and
 // hf::load_folder_tokenizer.

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "gguf/layer_name.h"
 
 namespace evener::hf {
 namespace {
@@ -62,12 +63,9 @@ std::vector<NamedRule> TensorNames::all() const {
 
 std::optional<std::string> TensorNames::theirs_of(std::string_view ours) const {
   std::vector<NamedRule> rules;
-  uint64_t layer = 0;
-  const bool is_layer =
-      ours.starts_with("blk.") &&
-      std::from_chars(ours.data() + 4, ours.data() + ours.size(), layer).ec == std::errc();
-  if (is_layer && layer < sizes_.num_layers) {
-    add_layer(layer, rules);
+  const auto place = gguf::split_layer_name(ours);
+  if (place && place->layer < sizes_.num_layers) {
+    add_layer(place->layer, rules);
   } else {
     rules = all();
   }

@@ -1,7 +1,6 @@
 #include "model/loader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "gguf/layer_name.h"
 #include "model/families.h"
 #include "quant/format.h"
 
@@ -69,15 +69,6 @@ std::string file_shape_text(const std::vector<size_t>& shape) {
   return gguf::shape_text(reversed);
 }
 
-// N of "blk.N.rest", if the name has that form.
-std::optional<size_t> layer_of(std::string_view name) {
-  if (!name.starts_with("blk.")) return std::nullopt;
-  size_t layer = 0;
-  const auto [end, error] = std::from_chars(name.data() + 4, name.data() + name.size(), layer);
-  if (error != std::errc() || end == name.data() + name.size() || *end != '.') return std::nullopt;
-  return layer;
-}
-
 // Compares the family's list with the file's and collects all that disagrees.
 class Checker final : public TensorVisitor {
  public:
@@ -120,8 +111,9 @@ void Checker::check(const TensorSpec& spec) {
 
 bool Checker::is_known(const gguf::Tensor& tensor, const Config& config) const {
   if (used_.contains(tensor.name) || tensor.name == "rope_freqs.weight") return true;
-  const auto layer = layer_of(tensor.name);
-  return layer && *layer >= config.num_layers && *layer < config.num_layers + config.num_mtp_layers;
+  const auto place = gguf::split_layer_name(tensor.name);
+  return place && place->layer >= config.num_layers &&
+         place->layer < config.num_layers + config.num_mtp_layers;
 }
 
 Result<void> Checker::finish(const Config& config) {

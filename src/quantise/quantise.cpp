@@ -212,14 +212,6 @@ uint64_t Plan::output_bytes() const {
       [](uint64_t sum, const TensorPlan& tensor) { return sum + tensor.output_bytes(); });
 }
 
-uint64_t Plan::num_encoded() const {
-  uint64_t sum = 0;
-  for (const TensorPlan& tensor : tensors) {
-    if (!tensor.is_copy()) sum += tensor.tensor->num_elements();
-  }
-  return sum;
-}
-
 Result<Plan> make_plan(const gguf::File& input, const Recipe& recipe,
                        const Importance* importance) {
   ModelShape shape = shape_of(input);

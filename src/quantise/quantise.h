@@ -34,7 +34,6 @@ struct Plan {
   std::vector<TensorPlan> tensors;         // in the input's order
 
   uint64_t output_bytes() const;
-  uint64_t num_encoded() const;  // weights that are not copied
 };
 
 // Nothing is written, and no weight is read. Errors: unsupported (a type that cannot be decoded),

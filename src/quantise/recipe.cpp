@@ -112,18 +112,18 @@ DType choose_mxfp4(std::string_view tensor, const ModelShape& /*shape*/) {
 using enum DType;
 
 constexpr Recipe kRecipes[] = {
-    {"F16", 1, "F16", choose_one<F16, F16>},
-    {"BF16", 32, "BF16", choose_one<BF16, BF16>},
-    {"Q8_0", 7, "Q8_0", choose_one<Q8_0, Q8_0>},
-    {"Q6_K", 18, "Q6_K", choose_one<Q6_K, Q6_K>},
-    {"Q5_K_M", 17, "Q5_K", choose_k_medium<Q5_K, Q6_K>},
-    {"Q4_K_M", 15, "Q4_K", choose_k_medium<Q4_K, Q5_K>},
-    {"Q4_0", 2, "Q4_0", choose_one<Q4_0, Q6_K>},
-    {"IQ4_NL", 25, "IQ4_NL", choose_iq4<IQ4_NL>},
-    {"IQ4_XS", 30, "IQ4_XS", choose_iq4<IQ4_XS>},
-    {"MXFP4", 38, "MXFP4", choose_mxfp4},
-    {"IQ3_S", 26, "IQ3_S", choose_iq3<IQ3_S>},
-    {"IQ3_XXS", 23, "IQ3_XXS", choose_iq3<IQ3_XXS>},
+    {"F16", 1, choose_one<F16, F16>},
+    {"BF16", 32, choose_one<BF16, BF16>},
+    {"Q8_0", 7, choose_one<Q8_0, Q8_0>},
+    {"Q6_K", 18, choose_one<Q6_K, Q6_K>},
+    {"Q5_K_M", 17, choose_k_medium<Q5_K, Q6_K>},
+    {"Q4_K_M", 15, choose_k_medium<Q4_K, Q5_K>},
+    {"Q4_0", 2, choose_one<Q4_0, Q6_K>},
+    {"IQ4_NL", 25, choose_iq4<IQ4_NL>},
+    {"IQ4_XS", 30, choose_iq4<IQ4_XS>},
+    {"MXFP4", 38, choose_mxfp4},
+    {"IQ3_S", 26, choose_iq3<IQ3_S>},
+    {"IQ3_XXS", 23, choose_iq3<IQ3_XXS>},
 };
 
 // For rows that are no whole number of blocks of 256: about as good, with blocks of 32.

@@ -28,9 +28,8 @@ ModelShape shape_of(const gguf::File& file);
 // and the head. In mixtures all that every token passes through is a small part of the file, and
 // gets more bits too.
 struct Recipe {
-  std::string_view name;       // "Q4_K_M"
-  uint64_t file_type;          // general.file_type
-  std::string_view base_type;  // for messages: what most weights become
+  std::string_view name;  // "Q4_K_M"
+  uint64_t file_type;     // general.file_type
   DType (*choose)(std::string_view tensor, const ModelShape& shape);
 };
 

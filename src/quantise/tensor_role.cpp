@@ -1,8 +1,9 @@
 #include "quantise/tensor_role.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+
+#include "gguf/layer_name.h"
 
 namespace evener::quantise {
 namespace {
@@ -42,16 +43,11 @@ constexpr NamedRole kRoles[] = {
 
 TensorPlace place_of(std::string_view name) {
   TensorPlace place;
-  constexpr std::string_view kLayer = "blk.";
-  constexpr std::string_view kWeight = ".weight";
-  if (name.starts_with(kLayer)) {
-    const char* const end = name.data() + name.size();
-    size_t layer = 0;
-    const auto [at, error] = std::from_chars(name.data() + kLayer.size(), end, layer);
-    if (error != std::errc() || at == end || *at != '.') return place;
-    place.layer = layer;
-    name.remove_prefix(size_t(at + 1 - name.data()));
+  if (const auto layer_name = gguf::split_layer_name(name)) {
+    place.layer = layer_name->layer;
+    name = layer_name->name;
   }
+  constexpr std::string_view kWeight = ".weight";
   if (!name.ends_with(kWeight)) return place;
   name.remove_suffix(kWeight.size());
   const auto* const known = std::ranges::find(kRoles, name, &NamedRole::name);
