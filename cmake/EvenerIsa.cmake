@@ -21,6 +21,7 @@ function(evener_isa target)
     string(TOLOWER ${isa} suffix)
     set(files ${sources})
     list(FILTER files INCLUDE REGEX "/kernels/[a-z0-9_]+_${suffix}\\.cpp$")
-    set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${EVENER_${isa}_FLAGS}")
+    set_source_files_properties(${files}
+      PROPERTIES COMPILE_OPTIONS "${EVENER_${isa}_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
 endfunction()

@@ -30,7 +30,8 @@ using reference::Matrix;
 using Random = std::mt19937;
 
 std::vector<const LinearKernels*> all_kernels() {
-  std::vector<const LinearKernels*> kernels = {&linear_kernels_avx512vnni_emulated};
+  std::vector<const LinearKernels*> kernels;
+  if (const auto* emulated = emulated_kernels().linear) kernels.push_back(emulated);
   for (const Isa isa : available_isas()) kernels.push_back(&linear_kernels(isa));
   return kernels;
 }

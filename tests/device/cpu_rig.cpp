@@ -23,17 +23,25 @@ std::unique_ptr<ThreadPool> make_pool(size_t num_threads) {
 
 // The linear maps of the same instruction set.
 const cpu::LinearKernels& linear_beside(const cpu::OpsKernels& kernels) {
-  if (&kernels == &cpu::ops_kernels_avx512_emulated) {
-    return cpu::linear_kernels_avx512vnni_emulated;
-  }
+  if (&kernels == emulated_kernels().ops) return *emulated_kernels().linear;
   const bool has_avx512 = &kernels == &cpu::ops_kernels_avx512;
   return cpu::linear_kernels(has_avx512 ? cpu::available_isas().back() : cpu::Isa::avx2);
 }
 
 }  // namespace
 
+EmulatedKernels emulated_kernels() {
+#ifdef EVENER_EMULATED_KERNELS
+  return {.ops = &cpu::ops_kernels_avx512_emulated,
+          .linear = &cpu::linear_kernels_avx512vnni_emulated};
+#else
+  return {};
+#endif
+}
+
 std::vector<const cpu::OpsKernels*> runnable_kernels() {
-  std::vector<const cpu::OpsKernels*> kernels = {&cpu::ops_kernels_avx512_emulated};
+  std::vector<const cpu::OpsKernels*> kernels;
+  if (const auto* emulated = emulated_kernels().ops) kernels.push_back(emulated);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     kernels.push_back(&cpu::ops_kernels_avx2);
   }

@@ -8,13 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "device/cpu/kernels/linear_kernels.h"
 #include "device/cpu/kernels/ops_kernels.h"
 #include "device/device.h"
 #include "reference/matrix.h"
 
 namespace evener::device {
 
-// The kernels that this machine can run: those of its instruction sets, and AVX-512 emulated.
+// AVX-512's kernels with the intrinsics emulated, on machines without the instructions; elsewhere,
+// and in builds with sanitizers, nulls.
+struct EmulatedKernels {
+  const cpu::OpsKernels* ops = nullptr;
+  const cpu::LinearKernels* linear = nullptr;
+};
+EmulatedKernels emulated_kernels();
+
+// The kernels that can run here: those of the machine's instruction sets, and the emulated ones.
 std::vector<const cpu::OpsKernels*> runnable_kernels();
 
 // A CPU device with given kernels and threads, and the way between matrices and its memory. Random

@@ -45,7 +45,6 @@ TEST(WorkReport, CountsTheCallsOfEachKind) {
   EXPECT_GT(times.of(Work::dense).calls, 2U);
   EXPECT_GT(times.of(Work::attention).calls, 2U);
   EXPECT_GT(times.of(Work::elementwise).calls, 2U);
-  EXPECT_GT(times.of(Work::idle).calls, 0U);
   EXPECT_EQ(times.of(Work::experts).calls, 0U);
   EXPECT_EQ(times.of(Work::recurrent).calls, 0U);
   EXPECT_GE(times.unnamed(), WorkTimes::Clock::duration::zero());
