@@ -38,7 +38,11 @@ endfunction()
 
 # What tests compute is little beside what they include and instantiate: no time for the optimiser.
 function(evener_test_options target)
-  target_compile_options(${target} PRIVATE $<IF:$<BOOL:${EVENER_SANITIZE}>,-O0,-O1>)
+  if(EVENER_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 endfunction()
 
 # evener_tests(NAME [UNITY] LINK module... LIBRARIES target...)
