@@ -2,9 +2,11 @@
 //
 //   linear_bench [--outputs 3072] [--inputs 1024] [--matrices 16] [--rows 1,4,8,16,128,512]
 //                [--types Q4_K,Q8_0] [--threads 1] [--rounds 5] [--isa avx2]
+//                [--cpu-time]
 //
 // Each round multiplies with `matrices` different weights, so that few rows read from memory as a
-// model does; the best round counts, which is what a busy machine leaves comparable. Prints GMAC/s
+// model does; the best round counts, which is what a busy machine leaves comparable, and with
+// --cpu-time and one thread, the thread's own time. Prints GMAC/s
 // (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file.
 // What the machine can do at most says machine_bench.
 #include <fmt/format.h>
@@ -40,6 +42,7 @@ struct Options {
   size_t num_threads = 1;
   size_t rounds = 5;
   std::string isa;
+  bool cpu_time = false;
 };
 
 using Seconds = std::chrono::duration<double>;
@@ -59,8 +62,12 @@ class Bench {
     const DTypeInfo& layout = info(dtype);
     bytes_ =
         random_bytes(options.outputs * options.inputs / layout.block_size * layout.block_bytes);
-    if (dtype == DType::MXFP4) {  // arithmetic is slow where results are subnormal
+    // Arithmetic is slow where numbers are subnormal.
+    if (dtype == DType::MXFP4) {
       for (size_t i = 0; i < bytes_.size(); i += layout.block_bytes) bytes_[i] = std::byte{120};
+    }
+    if (dtype == DType::BF16) {
+      for (size_t i = 1; i < bytes_.size(); i += 2) bytes_[i] = std::byte{60};
     }
     source_ = {.name = "bench",
                .dtype = dtype,
@@ -84,9 +91,11 @@ class Bench {
   void measure(size_t rows) {
     const std::vector<float> x(rows * options_.inputs, 0.5f);
     std::vector<float> y(rows * options_.outputs);
-    const double seconds = bench::best_seconds(options_.rounds, [&] {
+    const auto multiply_all = [&] {
       for (const auto& weight : weights_) multiply(*weight, x, y, rows);
-    });
+    };
+    const bench::Clock clock = options_.cpu_time ? bench::Clock::thread : bench::Clock::wall;
+    const double seconds = bench::best_seconds(options_.rounds, multiply_all, clock);
     const double macs = double(rows * options_.outputs * options_.inputs * weights_.size());
     const double bytes = double(weights_.front()->size_bytes() * weights_.size());
     fmt::print("{:7} {:4} rows {:8.2f} GMAC/s {:7.2f} GB/s\n", info(source_.dtype).name, rows,
@@ -141,6 +150,7 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.num_threads)->check(CLI::Range(1, 256));
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 10000));
   app.add_option("--isa", options.isa);
+  app.add_flag("--cpu-time", options.cpu_time);
   CLI11_PARSE(app, argc, argv);
   if (const auto done = evener::device::cpu::run(options); !done) {
     fmt::print(stderr, "linear_bench: {}\n", to_string(done.error()));

@@ -5,7 +5,6 @@
 // One line an operation: the best time of a call, and what it moved or computed a second. With
 // --cpu-time and one thread, the thread's own time counts: for a machine that others use too.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "best_seconds.h"
 #include "device/cpu/cpu_device.h"
 
 namespace evener::device {
@@ -28,12 +28,6 @@ struct Options {
   size_t reps = 20;
   bool cpu_time = false;
 };
-
-double seconds(bool cpu_time) {
-  timespec now{};
-  clock_gettime(cpu_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
 
 class Bench {
  public:
@@ -59,13 +53,8 @@ class Bench {
   void time(const std::string& name, double work, const char* unit,
             const std::function<void()>& call) {
     if (name.find(options_.only) == std::string::npos) return;
-    call();
-    double best = 1e9;
-    for (size_t rep = 0; rep < options_.reps; ++rep) {
-      const double begin = seconds(options_.cpu_time);
-      call();
-      best = std::min(best, seconds(options_.cpu_time) - begin);
-    }
+    const bench::Clock clock = options_.cpu_time ? bench::Clock::thread : bench::Clock::wall;
+    const double best = bench::best_seconds(options_.reps, call, clock);
     fmt::print("{:<40} {:>10.1f} us {:>9.2f} {}/s\n", name, best * 1e6, work / best * 1e-9, unit);
   }
 
