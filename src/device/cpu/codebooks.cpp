@@ -25,11 +25,11 @@ Codebooks make_codebooks() {
   std::ranges::copy(quant::kIq4Levels, made.iq4);
   std::ranges::transform(quant::kFp4Doubled, made.fp4,
                          [](int8_t value) { return uint8_t(value + 12); });
-  fill(made.iq3_s, quant::iq3_s_grid, [](int x) { return (x + 15) / 2; });
-  fill(made.iq3_xxs, quant::iq3_xxs_grid, [](int x) { return x / 2 + 32; });
-  fill(made.iq2_xxs, quant::iq2_xxs_grid, [](int x) { return x + 64; });
-  fill(made.iq2_xs, quant::iq2_xs_grid, [](int x) { return x + 64; });
-  fill(made.iq2_s, quant::iq2_s_grid, [](int x) { return x + 64; });
+  fill(made.iq3_s, quant::iq3_s_grid, [](int x) { return x; });
+  fill(made.iq3_xxs, quant::iq3_xxs_grid, [](int x) { return x / 2; });
+  fill(made.iq2_xxs, quant::iq2_xxs_grid, [](int x) { return x; });
+  fill(made.iq2_xs, quant::iq2_xs_grid, [](int x) { return x; });
+  fill(made.iq2_s, quant::iq2_s_grid, [](int x) { return x; });
   fill(made.iq1, quant::iq1_grid, [](int x) { return 8 * x + 1 + 16; });
   return made;
 }

@@ -31,22 +31,18 @@ Bytes operator<<(Bytes a, int n) { return {_mm256_slli_epi16(a.v, n)}; }
 // table[code] for codes below 16, of a table that repeats.
 Bytes look_up(Bytes table, Bytes codes) { return {_mm256_shuffle_epi8(table.v, codes.v)}; }
 
-// 255 where a & bits is not 0, else 0; each byte of `bits` is a single bit.
-Bytes where_set(Bytes a, Bytes bits) {
-  return {_mm256_cmpeq_epi8(_mm256_and_si256(a.v, bits.v), bits.v)};
-}
-
 // 255 where a >= b, else 0.
 Bytes where_at_least(Bytes a, Bytes b) {
   return {_mm256_cmpeq_epi8(_mm256_max_epu8(a.v, b.v), a.v)};
 }
 
-// Byte `byte` of each lane, four times.
-Bytes repeat_byte(Bytes a, size_t byte) {
-  const __m256i lanes = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404,
-                                          0x08080808, 0x0c0c0c0c);
-  return {_mm256_shuffle_epi8(a.v, _mm256_or_si256(lanes, _mm256_set1_epi8(char(byte))))};
-}
+// Bytes of a and b in turn, those of the lower or the upper half of each sixteen.
+Bytes interleave_low(Bytes a, Bytes b) { return {_mm256_unpacklo_epi8(a.v, b.v)}; }
+Bytes interleave_high(Bytes a, Bytes b) { return {_mm256_unpackhi_epi8(a.v, b.v)}; }
+
+// Of bytes [4 points][kLanes], interleaved and those of the lower halves first: where the eight of
+// a point are.
+constexpr size_t place_of_eight(size_t point, size_t) { return point % 2 * 16 + point / 2 * 8; }
 
 // eight(n) is the vector of lanes 8 n to 8 n + 7.
 template <class Eight>
@@ -170,6 +166,18 @@ ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
   const __m256i products = _mm256_maddubs_epi16(codes.magnitude, _mm256_sign_epi8(x.v, codes.v));
   return {_mm256_add_epi16(sum.v, products)};
 }
+
+// Which bytes are meant negative.
+struct Negative {
+  __m256i v;  // not 0, and less than 0 in these bytes
+
+  // Where the bit is set.
+  static Negative of_bit(Bytes a, int bit) {
+    return {_mm256_or_si256(_mm256_slli_epi16(a.v, 7 - bit), _mm256_set1_epi8(1))};
+  }
+};
+
+Bytes negate(Bytes a, Negative negative) { return {_mm256_sign_epi8(a.v, negative.v)}; }
 
 // Rounds 32 floats times `factor` to the nearest integers, ties to even, within [-128, 127].
 void round_to_codes(const float* x, float factor, int8_t* codes) {

@@ -29,19 +29,13 @@ Bytes operator<<(Bytes a, int n) { return {_mm512_sll_epi16(a.v, _mm_cvtsi32_si1
 
 Bytes look_up(Bytes table, Bytes codes) { return {_mm512_shuffle_epi8(table.v, codes.v)}; }
 
-Bytes where_set(Bytes a, Bytes bits) {
-  return {_mm512_movm_epi8(_mm512_test_epi8_mask(a.v, bits.v))};
-}
-
 Bytes where_at_least(Bytes a, Bytes b) {
   return {_mm512_movm_epi8(_mm512_cmpge_epu8_mask(a.v, b.v))};
 }
 
-Bytes repeat_byte(Bytes a, size_t byte) {
-  const __m512i lanes =
-      _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
-  return {_mm512_shuffle_epi8(a.v, _mm512_or_si512(lanes, _mm512_set1_epi8(char(byte))))};
-}
+Bytes interleave_low(Bytes a, Bytes b) { return {_mm512_unpacklo_epi8(a.v, b.v)}; }
+Bytes interleave_high(Bytes a, Bytes b) { return {_mm512_unpackhi_epi8(a.v, b.v)}; }
+constexpr size_t place_of_eight(size_t point, size_t eight) { return eight * 32 + point * 8; }
 
 template <class Eight>
 EVENER_INLINE inline Bytes from_eights(Eight eight) {
@@ -145,6 +139,18 @@ struct SignedCodes {
 
 ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
   return {_mm512_dpbusd_epi32(sum.v, codes.v, x.v)};
+}
+
+struct Negative {
+  __mmask64 bytes;
+
+  static Negative of_bit(Bytes a, int bit) {
+    return {_mm512_test_epi8_mask(a.v, _mm512_set1_epi8(char(1 << bit)))};
+  }
+};
+
+Bytes negate(Bytes a, Negative negative) {
+  return {_mm512_mask_sub_epi8(a.v, negative.bytes, _mm512_setzero_si512(), a.v)};
 }
 
 void round_to_codes(const float* x, float factor, int8_t* codes) {

@@ -5,27 +5,32 @@ struct Iq1Format : PointFormat {
   static constexpr size_t kCodeMax = 25;
   static constexpr int kOffset = 16;
 
-  explicit Iq1Format(const void* p) : PointFormat(p) {}
+  using Codes = Bytes;
+  Indices<11, 32> indices;
+
+  Iq1Format(const void* p, size_t indices_at)
+      : PointFormat(p), indices(block + indices_at * kLanes) {}
 
   EVENER_INLINE F32 scale() const { return half() * F32::splat(0.125f); }
 
-  // The codebook has plus 1/8; two eighths go off in the lanes where `minus` is 255.
-  EVENER_INLINE static Bytes shifted_points(const uint8_t* indices, size_t index, Bytes minus) {
-    const Bytes codes = points<11>(codebooks.iq1, indices + index / 2 * 11 * kLanes / 8, index % 2);
-    return codes - (minus & Bytes::splat(2));
+  // Of step `step`. The codebook has plus 1/8; two eighths go off in the lanes where `minus` is
+  // 255.
+  EVENER_INLINE Bytes shifted_points(size_t step, Bytes minus) const {
+    return points(codebooks.iq1, indices, step / 2, step % 2) - (minus & Bytes::splat(2));
   }
 };
 
 // IQ1_S, sub-blocks of 32. In bytes a lane:
 //   0  scale, f16
 //   2  sub-scales  [4 pairs of sub-blocks][lane]: three bits, and the fourth if the shift is
-//   negative 6  indices     [32 points][lanes in eights]: eleven bits
+//             negative
+//   6  indices     32 of eleven bits
 struct Iq1S : Iq1Format {
   static constexpr size_t kLaneBytes = 50;
   static constexpr size_t kSubInputs = 32;
   static constexpr size_t kPartSubs = 2;
 
-  explicit Iq1S(const void* p) : Iq1Format(p) {}
+  explicit Iq1S(const void* p) : Iq1Format(p, 6) {}
 
   EVENER_INLINE Ints three_bits(size_t pair, size_t index) const {
     return nibble(2 + pair, index) & Ints::splat(7);
@@ -37,8 +42,7 @@ struct Iq1S : Iq1Format {
     return odd_scale(three_bits(part, sub));
   }
   EVENER_INLINE Bytes codes(size_t part, size_t sub, size_t step) const {
-    const uint8_t* const indices = block + 6 * kLanes + 8 * part * 11 * kLanes / 8;
-    return shifted_points(indices, 8 * sub + step, lanes_where_set(nibble(2 + part, sub), 3));
+    return shifted_points(16 * part + 8 * sub + step, lanes_where_set(nibble(2 + part, sub), 3));
   }
 };
 
@@ -46,13 +50,13 @@ struct Iq1S : Iq1Format {
 //   0  scale, f16
 //   2  sub-scales  [4 quarters][lane]: three bits for each of the four sub-blocks
 //  10  shifts      [4 quarters][lane]: a bit for each of the eight points, set if negative
-//  14  indices     [32 points][lanes in eights]: eleven bits
+//  14  indices     32 of eleven bits
 struct Iq1M : Iq1Format {
   static constexpr size_t kLaneBytes = 58;
   static constexpr size_t kSubInputs = 16;
   static constexpr size_t kPartSubs = 4;
 
-  explicit Iq1M(const void* p) : Iq1Format(p) {}
+  explicit Iq1M(const void* p) : Iq1Format(p, 14) {}
 
   EVENER_INLINE Ints three_bits(size_t quarter, size_t sub) const {
     const Ints all = Ints::load_u16(block + (2 + 2 * quarter) * kLanes);
@@ -68,7 +72,6 @@ struct Iq1M : Iq1Format {
   EVENER_INLINE Bytes codes(size_t part, size_t sub, size_t step) const {
     const size_t index = 4 * sub + step;
     const Ints shifts = Ints::load_u8(block + (10 + part) * kLanes);
-    const uint8_t* const indices = block + 14 * kLanes + 8 * part * 11 * kLanes / 8;
-    return shifted_points(indices, index, lanes_where_set(shifts, int(index / 2)));
+    return shifted_points(16 * part + index, lanes_where_set(shifts, int(index / 2)));
   }
 };

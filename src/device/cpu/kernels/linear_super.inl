@@ -129,6 +129,21 @@ void super_few_rows(const LinearArgs& args) {
       args, [&](auto rows, size_t group, size_t row) { super_few<F, rows>(args, group, row); });
 }
 
+// What a tile keeps of the codes of F: the same, unless F says otherwise.
+template <class F>
+struct TiledCodes {
+  static constexpr size_t kCodeMax = F::kCodeMax;
+  static constexpr int kCodeStep = F::kCodeStep;
+  static constexpr int kOffset = F::kOffset;
+  using Codes = typename F::Codes;
+
+  EVENER_INLINE static Codes of(Codes codes) { return codes; }
+};
+
+template <class F>
+  requires requires { typename F::Tiled; }
+struct TiledCodes<F> : F::Tiled {};
+
 // A decoded block of kLanes outputs, read as F is.
 template <class F>
 struct SuperTileData {
@@ -144,11 +159,11 @@ struct SuperTile {
   static constexpr bool kPacked = false;
   static constexpr size_t kSubInputs = F::kSubInputs;
   static constexpr size_t kPartSubs = F::kSubInputs == 32 ? 2 : 4;
-  static constexpr size_t kCodeMax = F::kCodeMax;
+  static constexpr size_t kCodeMax = TiledCodes<F>::kCodeMax;
   static constexpr bool kHasMins = F::kHasMins;
-  static constexpr int kCodeStep = F::kCodeStep;
-  static constexpr int kOffset = F::kOffset;
-  using Codes = typename F::Codes;
+  static constexpr int kCodeStep = TiledCodes<F>::kCodeStep;
+  static constexpr int kOffset = TiledCodes<F>::kOffset;
+  using Codes = typename TiledCodes<F>::Codes;
   const SuperTileData<F>* data;
 
   EVENER_INLINE F32 scale() const { return F32::load(data->scale); }
@@ -175,7 +190,8 @@ void decode_block(const F& w, SuperTileData<F>* tile) {
       const size_t index = part * F::kPartSubs + sub;
       w.sub_scale(part, sub).store(tile->sub_scale[index]);
       unroll<Shape::kSteps>([&](auto step) EVENER_INLINE {
-        w.codes(part, sub, step).store(tile->codes[index * Shape::kSteps + step]);
+        const auto codes = TiledCodes<F>::of(w.codes(part, sub, step));
+        codes.store(tile->codes[index * Shape::kSteps + step]);
       });
     });
   }
@@ -185,7 +201,7 @@ void decode_block(const F& w, SuperTileData<F>* tile) {
     for (size_t pair = 0; pair < Shape::kPairs; ++pair) {
       w.sub_mins(pair).store(tile->offset_factors[pair]);
     }
-  } else if constexpr (kHasOffsets<F>) {
+  } else if constexpr (kHasOffsets<SuperTile<F>>) {
     for (size_t pair = 0; pair < Shape::kPairs; ++pair) {
       w.sub_scales(pair).store(tile->offset_factors[pair]);
     }
