@@ -96,18 +96,6 @@ inline __m512i emulated_srai_epi32(__m512i a, int n) {
                                  _mm256_srai_epi32(emulated_int_half(a, 1), n));
 }
 
-inline __m512i emulated_madd_epi16(__m512i a, __m512i b) {
-  short of_a[32];
-  short of_b[32];
-  simde_mm512_storeu_si512(of_a, a);
-  simde_mm512_storeu_si512(of_b, b);
-  int sums[16];
-  for (int i = 0; i < 16; ++i) {
-    sums[i] = of_a[2 * i] * of_b[2 * i] + of_a[2 * i + 1] * of_b[2 * i + 1];
-  }
-  return simde_mm512_loadu_si512(sums);
-}
-
 }  // namespace
 
 #define _mm512_cvtps_epi32 emulated_cvtps_epi32
@@ -115,8 +103,6 @@ inline __m512i emulated_madd_epi16(__m512i a, __m512i b) {
 #define _mm512_maskz_loadu_ps emulated_maskz_loadu_ps
 #define _mm512_mask_storeu_ps emulated_mask_storeu_ps
 #define _mm512_extractf32x8_ps emulated_extractf32x8_ps
-#undef _mm512_madd_epi16
-#define _mm512_madd_epi16 emulated_madd_epi16
 #define _mm512_cvtepi32_ps emulated_cvtepi32_ps
 #define _mm512_cvtepu16_epi32 emulated_cvtepu16_epi32
 #define _mm512_cvtepu8_epi32 emulated_cvtepu8_epi32

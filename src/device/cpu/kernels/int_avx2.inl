@@ -102,8 +102,8 @@ struct Pairs {
   void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
 };
 
-// a[0] b[0] + a[1] b[1] in each lane.
-Ints dot(Pairs a, Pairs b) { return {_mm256_madd_epi16(a.v, b.v)}; }
+// sum + a[0] b[0] + a[1] b[1] in each lane.
+Ints add_dot(Ints sum, Pairs a, Pairs b) { return sum + Ints{_mm256_madd_epi16(a.v, b.v)}; }
 
 // What a sum of products is multiplied with: here the 16-bit value twice a lane.
 struct Scale {

@@ -92,7 +92,7 @@ struct Pairs {
   void store(void* p) const { _mm512_storeu_si512(p, v); }
 };
 
-Ints dot(Pairs a, Pairs b) { return {_mm512_madd_epi16(a.v, b.v)}; }
+Ints add_dot(Ints sum, Pairs a, Pairs b) { return {_mm512_dpwssd_epi32(sum.v, a.v, b.v)}; }
 
 // Here a 32-bit value.
 struct Scale {
@@ -154,11 +154,13 @@ Bytes negate(Bytes a, Negative negative) {
 }
 
 void round_to_codes(const float* x, float factor, int8_t* codes) {
-  for (size_t i = 0; i < 32; i += 16) {
-    const __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(x + i), _mm512_set1_ps(factor));
-    const __m128i bytes = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(scaled));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), bytes);
+  __m128i halves[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(x + 16 * i), _mm512_set1_ps(factor));
+    halves[i] = _mm512_cvtsepi32_epi8(_mm512_cvtps_epi32(scaled));
   }
+  // In one piece: a load of all would wait for two stores to be done.
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes), _mm256_setr_m128i(halves[0], halves[1]));
 }
 
 F32 load_bf16(const uint16_t* p) {

@@ -65,7 +65,7 @@ EVENER_INLINE inline void add_offsets(const F (&w)[groups], const Q8_KPanel& x,
       }
       unroll<rows>([&](auto r) EVENER_INLINE {
         const auto& x_sums = F::kSubInputs == 32 ? x.sums32[pair][r] : x.sums16[pair][r];
-        sums[r][g] = sums[r][g] + dot(factors, Pairs::repeat(x_sums));
+        sums[r][g] = add_dot(sums[r][g], factors, Pairs::repeat(x_sums));
       });
     });
   }

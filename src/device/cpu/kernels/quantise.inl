@@ -10,10 +10,7 @@ float largest_size(const float* x, size_t n) {
   return max_lanes(largest);
 }
 
-float round_to_f16(float x) {
-  const uint16_t half[F32::kLanes] = {to_f16(x)};
-  return first_lane(F32::load_f16(half));
-}
+float round_to_f16(float x) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(to_f16(x)))); }
 
 void quantise_q8_0(const float* x, size_t n, Q8_0Panel* panel, size_t row) {
   for (size_t block = 0; block < n / 32; ++block, x += 32, ++panel) {
@@ -34,8 +31,9 @@ void quantise_q8_0(const float* x, size_t n, Q8_0Panel* panel, size_t row) {
 // The entry of largest size, the first of them if there are several, with its sign.
 float signed_largest(const float* x, size_t n) {
   const float largest = largest_size(x, n);
-  for (size_t i = 0; i < n; ++i) {
-    if (x[i] == largest || x[i] == -largest) return x[i];
+  for (size_t i = 0; i < n; i += F32::kLanes) {
+    const size_t lane = first_equal(abs(F32::load(x + i)), F32::splat(largest));
+    if (lane < F32::kLanes) return x[i + lane];
   }
   return 0;  // NaN all over
 }
