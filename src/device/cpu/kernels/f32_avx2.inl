@@ -54,12 +54,6 @@ F32 select_negative(F32 x, F32 if_negative, F32 otherwise) {
   return {_mm256_blendv_ps(otherwise.v, if_negative.v, x.v)};
 }
 
-// The first lane in which they are equal; kLanes if there is none.
-size_t first_equal(F32 a, F32 b) {
-  const int lanes = _mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ));
-  return lanes == 0 ? F32::kLanes : size_t(__builtin_ctz(unsigned(lanes)));
-}
-
 float first_lane(F32 a) { return _mm256_cvtss_f32(a.v); }
 
 // Halves, then quarters, then neighbours.

@@ -48,11 +48,6 @@ F32 select_negative(F32 x, F32 if_negative, F32 otherwise) {
   return {_mm512_mask_blend_ps(negative, otherwise.v, if_negative.v)};
 }
 
-size_t first_equal(F32 a, F32 b) {
-  const __mmask16 lanes = _mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ);
-  return lanes == 0 ? F32::kLanes : size_t(__builtin_ctz(lanes));
-}
-
 float first_lane(F32 a) { return _mm_cvtss_f32(_mm512_castps512_ps128(a.v)); }
 
 __m128 low_four(__m256 a) { return _mm256_castps256_ps128(a); }

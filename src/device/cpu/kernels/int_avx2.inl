@@ -17,6 +17,11 @@ struct Bytes {
     return {_mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
   }
   void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+
+  // As a tile keeps codes, so that nothing is left to do for each of its many rows.
+  static constexpr size_t kReadyBytes = 32;
+  static Bytes load_ready(const void* p) { return load(p); }
+  void store_ready(void* p) const { store(p); }
 };
 
 Bytes operator+(Bytes a, Bytes b) { return {_mm256_add_epi8(a.v, b.v)}; }
@@ -158,8 +163,17 @@ struct SignedCodes {
   __m256i v;
   __m256i magnitude;
   static SignedCodes of(Bytes codes) { return {codes.v, _mm256_abs_epi8(codes.v)}; }
-  static SignedCodes load(const void* p) { return of(Bytes::load(p)); }
-  void store(void* p) const { _mm256_storeu_si256(static_cast<__m256i*>(p), v); }
+
+  static constexpr size_t kReadyBytes = 64;
+  static SignedCodes load_ready(const void* p) {
+    const auto* const two = static_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(two), _mm256_loadu_si256(two + 1)};
+  }
+  void store_ready(void* p) const {
+    auto* const two = static_cast<__m256i*>(p);
+    _mm256_storeu_si256(two, v);
+    _mm256_storeu_si256(two + 1, magnitude);
+  }
 };
 
 ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
@@ -178,6 +192,12 @@ struct Negative {
 };
 
 Bytes negate(Bytes a, Negative negative) { return {_mm256_sign_epi8(a.v, negative.v)}; }
+
+// The first lane in which they are equal; kLanes if there is none.
+size_t first_equal(F32 a, F32 b) {
+  const int lanes = _mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ));
+  return lanes == 0 ? F32::kLanes : size_t(__builtin_ctz(unsigned(lanes)));
+}
 
 // Rounds 32 floats times `factor` to the nearest integers, ties to even, within [-128, 127].
 void round_to_codes(const float* x, float factor, int8_t* codes) {

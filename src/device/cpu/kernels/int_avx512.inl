@@ -17,6 +17,10 @@ struct Bytes {
     return {_mm512_broadcast_i32x4(_mm_loadu_si128(static_cast<const __m128i*>(p)))};
   }
   void store(void* p) const { _mm512_storeu_si512(p, v); }
+
+  static constexpr size_t kReadyBytes = 64;
+  static Bytes load_ready(const void* p) { return load(p); }
+  void store_ready(void* p) const { store(p); }
 };
 
 Bytes operator+(Bytes a, Bytes b) { return {_mm512_add_epi8(a.v, b.v)}; }
@@ -133,8 +137,10 @@ struct SignedCodes {
   static SignedCodes of(Bytes codes) {
     return {_mm512_xor_si512(codes.v, _mm512_set1_epi8(char(-128)))};
   }
-  static SignedCodes load(const void* p) { return of(Bytes::load(p)); }
-  void store(void* p) const { (Bytes{v} ^ Bytes::splat(-128)).store(p); }
+
+  static constexpr size_t kReadyBytes = 64;
+  static SignedCodes load_ready(const void* p) { return {_mm512_loadu_si512(p)}; }
+  void store_ready(void* p) const { _mm512_storeu_si512(p, v); }
 };
 
 ProductSum add_products(ProductSum sum, SignedCodes codes, Bytes x) {
@@ -151,6 +157,11 @@ struct Negative {
 
 Bytes negate(Bytes a, Negative negative) {
   return {_mm512_mask_sub_epi8(a.v, negative.bytes, _mm512_setzero_si512(), a.v)};
+}
+
+size_t first_equal(F32 a, F32 b) {
+  const __mmask16 lanes = _mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ);
+  return lanes == 0 ? F32::kLanes : size_t(__builtin_ctz(lanes));
 }
 
 void round_to_codes(const float* x, float factor, int8_t* codes) {

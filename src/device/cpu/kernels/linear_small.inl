@@ -92,7 +92,7 @@ void small_few_rows(const LinearArgs& args) {
 // The weights of a panel for kLanes outputs, decoded.
 template <class F>
 struct SmallTileData {
-  uint8_t codes[8][4 * kLanes];
+  uint8_t codes[8][F::Kind::Codes::kReadyBytes];
   float scale[F::Kind::kScales][kLanes];
   float min[kLanes];
 };
@@ -106,19 +106,20 @@ struct SmallTile {
   EVENER_INLINE F32 scale(size_t index) const { return F32::load(data->scale[index]); }
   EVENER_INLINE F32 min() const { return F32::load(data->min); }
   EVENER_INLINE typename Kind::Codes codes(size_t step) const {
-    return Kind::Codes::load(data->codes[step]);
+    return Kind::Codes::load_ready(data->codes[step]);
   }
 };
 
 template <class F>
 void decode_panel(const F& w, SmallTileData<F>* tile) {
-  unroll<8>([&](auto step) EVENER_INLINE { w.codes(step).store(tile->codes[step]); });
+  unroll<8>([&](auto step) EVENER_INLINE { w.codes(step).store_ready(tile->codes[step]); });
   for (size_t i = 0; i < F::Kind::kScales; ++i) w.scale(i).store(tile->scale[i]);
   if constexpr (F::Kind::kHasMins) w.min().store(tile->min);
 }
 
 // Blocks of a tile: two groups of them stay in the first cache while all rows pass.
-constexpr size_t kTileSmallBlocks = 32;
+template <class F>
+constexpr size_t kTileSmallBlocks = 128 * kLanes / F::Kind::Codes::kReadyBytes;
 
 template <class F>
 using SmallTilePair = SmallTileData<F>[kTileGroups];
@@ -137,11 +138,12 @@ void small_tile(const SmallTilePair<F>* tile, size_t num_blocks, const Q8_0Panel
 
 template <class F>
 void small_many(const LinearArgs& args, size_t group, size_t other) {
+  constexpr size_t kBlocks = kTileSmallBlocks<F>;
   alignas(64) PanelSums sums[kTilePanels];
-  alignas(64) SmallTilePair<F> tile[kTileSmallBlocks];
+  alignas(64) SmallTilePair<F> tile[kBlocks];
   memset(sums, 0, num_panels(args) * sizeof sums[0]);
-  for (size_t first = 0; first < args.inputs / 32; first += kTileSmallBlocks) {
-    const size_t num_blocks = least(kTileSmallBlocks, args.inputs / 32 - first);
+  for (size_t first = 0; first < args.inputs / 32; first += kBlocks) {
+    const size_t num_blocks = least(kBlocks, args.inputs / 32 - first);
     for (size_t block = 0; block < num_blocks; ++block) {
       decode_panel(panel_weights<F>(group_of(args, group), first + block), &tile[block][0]);
       decode_panel(panel_weights<F>(group_of(args, other), first + block), &tile[block][1]);

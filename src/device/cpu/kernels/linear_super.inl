@@ -147,7 +147,7 @@ struct TiledCodes<F> : F::Tiled {};
 // A decoded block of kLanes outputs, read as F is.
 template <class F>
 struct SuperTileData {
-  uint8_t codes[64][4 * kLanes];
+  uint8_t codes[64][TiledCodes<F>::Codes::kReadyBytes];
   int32_t sub_scale[SuperShape<F>::kSubs][kLanes];
   int32_t offset_factors[SuperShape<F>::kPairs][kLanes];
   float scale[kLanes];
@@ -178,7 +178,7 @@ struct SuperTile {
     return Scale::load(data->sub_scale[part * kPartSubs + sub]);
   }
   EVENER_INLINE Codes codes(size_t part, size_t sub, size_t step) const {
-    return Codes::load(data->codes[(part * kPartSubs + sub) * (kSubInputs / 4) + step]);
+    return Codes::load_ready(data->codes[(part * kPartSubs + sub) * (kSubInputs / 4) + step]);
   }
 };
 
@@ -191,7 +191,7 @@ void decode_block(const F& w, SuperTileData<F>* tile) {
       w.sub_scale(part, sub).store(tile->sub_scale[index]);
       unroll<Shape::kSteps>([&](auto step) EVENER_INLINE {
         const auto codes = TiledCodes<F>::of(w.codes(part, sub, step));
-        codes.store(tile->codes[index * Shape::kSteps + step]);
+        codes.store_ready(tile->codes[index * Shape::kSteps + step]);
       });
     });
   }
@@ -209,7 +209,8 @@ void decode_block(const F& w, SuperTileData<F>* tile) {
 }
 
 // Blocks of a tile: two groups of them stay in the first cache while all rows pass.
-constexpr size_t kTileSuperBlocks = 4;
+template <class F>
+constexpr size_t kTileSuperBlocks = 16 * kLanes / TiledCodes<F>::Codes::kReadyBytes;
 
 template <class F>
 using SuperTilePair = SuperTileData<F>[kTileGroups];
@@ -228,11 +229,12 @@ void super_tile(const SuperTilePair<F>* tile, size_t num_blocks, const Q8_KPanel
 
 template <class F>
 void super_many(const LinearArgs& args, size_t group, size_t other) {
+  constexpr size_t kBlocks = kTileSuperBlocks<F>;
   alignas(64) PanelSums sums[kTilePanels];
-  alignas(64) SuperTilePair<F> tile[kTileSuperBlocks];
+  alignas(64) SuperTilePair<F> tile[kBlocks];
   memset(sums, 0, num_panels(args) * sizeof sums[0]);
-  for (size_t first = 0; first < args.inputs / 256; first += kTileSuperBlocks) {
-    const size_t num_blocks = least(kTileSuperBlocks, args.inputs / 256 - first);
+  for (size_t first = 0; first < args.inputs / 256; first += kBlocks) {
+    const size_t num_blocks = least(kBlocks, args.inputs / 256 - first);
     for (size_t block = 0; block < num_blocks; ++block) {
       const size_t at = (first + block) * F::kLaneBytes * kLanes;
       decode_block(F(group_of(args, group) + at), &tile[block][0]);

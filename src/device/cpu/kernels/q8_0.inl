@@ -18,6 +18,6 @@ struct Q8_0 {
     return F32::load_f16(reinterpret_cast<const uint16_t*>(block));
   }
   EVENER_INLINE SignedCodes codes(size_t step) const {
-    return SignedCodes::load(block + (2 + 4 * step) * kLanes);
+    return SignedCodes::of(Bytes::load(block + (2 + 4 * step) * kLanes));
   }
 };
