@@ -13,10 +13,10 @@ struct Iq1Format : PointFormat {
 
   EVENER_INLINE F32 scale() const { return half() * F32::splat(0.125f); }
 
-  // Of step `step`. The codebook has plus 1/8; two eighths go off in the lanes where `minus` is
+  // Half of a point. The codebook has plus 1/8; two eighths go off in the lanes where `minus` is
   // 255.
-  EVENER_INLINE Bytes shifted_points(size_t step, Bytes minus) const {
-    return points(codebooks.iq1, indices, step / 2, step % 2) - (minus & Bytes::splat(2));
+  EVENER_INLINE Bytes shifted_points(size_t point, size_t half, Bytes minus) const {
+    return points(codebooks.iq1, indices, point, half) - (minus & Bytes::splat(2));
   }
 };
 
@@ -42,7 +42,8 @@ struct Iq1S : Iq1Format {
     return odd_scale(three_bits(part, sub));
   }
   EVENER_INLINE Bytes codes(size_t part, size_t sub, size_t step) const {
-    return shifted_points(16 * part + 8 * sub + step, lanes_where_set(nibble(2 + part, sub), 3));
+    return shifted_points(8 * part + 4 * sub + step / 2, step % 2,
+                          lanes_where_set(nibble(2 + part, sub), 3));
   }
 };
 
@@ -72,6 +73,6 @@ struct Iq1M : Iq1Format {
   EVENER_INLINE Bytes codes(size_t part, size_t sub, size_t step) const {
     const size_t index = 4 * sub + step;
     const Ints shifts = Ints::load_u8(block + (10 + part) * kLanes);
-    return shifted_points(16 * part + index, lanes_where_set(shifts, int(index / 2)));
+    return shifted_points(8 * part + index / 2, index % 2, lanes_where_set(shifts, int(index / 2)));
   }
 };
