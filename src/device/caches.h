@@ -35,6 +35,9 @@ class KvCache {
   KvCache& operator=(const KvCache&) = delete;
   const KvCacheShape& shape() const { return shape_; }
 
+  // Of one page in all layers as the device lays it out: at least shape().bytes_per_page().
+  virtual size_t stored_page_bytes() const = 0;
+
  private:
   KvCacheShape shape_;
 };
@@ -61,6 +64,9 @@ class StateCache {
   StateCache(const StateCache&) = delete;
   StateCache& operator=(const StateCache&) = delete;
   const StateCacheShape& shape() const { return shape_; }
+
+  // Of one slot in all layers as the device lays it out: at least shape().bytes_per_slot().
+  virtual size_t stored_slot_bytes() const = 0;
 
  private:
   StateCacheShape shape_;

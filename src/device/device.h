@@ -19,6 +19,10 @@ struct DeviceInfo {
   std::string name;         // "cpu:0"
   std::string description;  // "AMD EPYC, 2 cores, AVX2"
   size_t memory_bytes = 0;  // that this process may use in all
+
+  // Layout and rounding of what is kept in caches: bytes that read_page() or read_state() gave mean
+  // the same, and continue to the same bits, on devices and in programs that say the same here.
+  std::string cache_layout;  // "cpu 1, avx2"
 };
 
 // One linear map of an input that several maps share (q, k and v; gate and up).
@@ -130,6 +134,19 @@ class Device {
 
   // Zeroes a slot in all layers: the start of a sequence.
   virtual void reset_state(StateCache& cache, int32_t slot) = 0;
+
+  // Copies a slot in all layers to another: what goes on from one leaves the other as it is.
+  virtual void copy_state(StateCache& cache, int32_t from, int32_t to) = 0;
+
+  // The bytes of one page, or of one slot, in all layers: cache.stored_page_bytes() or
+  // cache.stored_slot_bytes() of them, in the device's own layout. What was read may be written to
+  // any page or slot of a cache with the same shape but for its number of pages or slots, on a
+  // device with the same cache_layout. Reading waits as read() does. Written bytes need not come
+  // from reading: any give numbers, if wrong ones.
+  virtual void read_page(const KvCache& cache, int32_t page, std::span<std::byte> bytes) = 0;
+  virtual void write_page(KvCache& cache, int32_t page, std::span<const std::byte> bytes) = 0;
+  virtual void read_state(const StateCache& cache, int32_t slot, std::span<std::byte> bytes) = 0;
+  virtual void write_state(StateCache& cache, int32_t slot, std::span<const std::byte> bytes) = 0;
 
   // Chooses the K experts of each row of `logits` [rows, X] and keeps them until the next call:
   //     p = softmax or sigmoid of the row

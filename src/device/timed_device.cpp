@@ -85,6 +85,26 @@ class TimedDevice final : public Device {
     const WorkTimer timer(times_, Work::recurrent);
     device_->reset_state(cache, slot);
   }
+  void copy_state(StateCache& cache, int32_t from, int32_t to) override {
+    const WorkTimer timer(times_, Work::recurrent);
+    device_->copy_state(cache, from, to);
+  }
+  void read_page(const KvCache& cache, int32_t page, std::span<std::byte> bytes) override {
+    const WorkTimer timer(times_, Work::copies);
+    device_->read_page(cache, page, bytes);
+  }
+  void write_page(KvCache& cache, int32_t page, std::span<const std::byte> bytes) override {
+    const WorkTimer timer(times_, Work::copies);
+    device_->write_page(cache, page, bytes);
+  }
+  void read_state(const StateCache& cache, int32_t slot, std::span<std::byte> bytes) override {
+    const WorkTimer timer(times_, Work::copies);
+    device_->read_state(cache, slot, bytes);
+  }
+  void write_state(StateCache& cache, int32_t slot, std::span<const std::byte> bytes) override {
+    const WorkTimer timer(times_, Work::copies);
+    device_->write_state(cache, slot, bytes);
+  }
   void route(Routing& routing, size_t layer, const Tensor& logits, const RouteArgs& args) override {
     const WorkTimer timer(times_, Work::experts);
     device_->route(routing, layer, logits, args);

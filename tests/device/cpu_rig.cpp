@@ -53,8 +53,9 @@ std::vector<const cpu::OpsKernels*> runnable_kernels() {
 
 CpuRig::CpuRig(const cpu::OpsKernels& kernels, size_t num_threads)
     : device_(std::make_unique<cpu::KernelDevice>(
-          DeviceInfo{.name = "cpu:0", .description = kernels.isa, .memory_bytes = 0}, kernels,
-          linear_beside(kernels), make_pool(num_threads))) {}
+          DeviceInfo{
+              .name = "cpu:0", .description = kernels.isa, .memory_bytes = 0, .cache_layout = {}},
+          kernels, linear_beside(kernels), make_pool(num_threads))) {}
 
 Tensor CpuRig::put(const reference::Matrix& values, size_t gap) {
   const Tensor tensor = empty(values.rows, values.cols, gap);

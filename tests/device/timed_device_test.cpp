@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
@@ -120,12 +121,19 @@ void run_attention(Device& device, Bench& bench) {
   device.store_kv(*cache, 0, batch, q, bench.random(kRows, kDim));
   device.attention(*cache, 0, batch, q, 0.2f, y);
   bench.keep(y);
+  std::vector<std::byte> page(cache->stored_page_bytes());
+  device.read_page(*cache, 0, page);
+  EXPECT_NE(page, std::vector<std::byte>(page.size()));
+  const std::vector<std::byte> zeros(page.size());
+  device.write_page(*cache, 0, zeros);
+  device.read_page(*cache, 0, page);
+  EXPECT_EQ(page, zeros);
 }
 
 void run_recurrent(Device& device, Bench& bench) {
   constexpr size_t kChannels = 3 * kDim;
   const auto cache = std::move(device.create_state_cache({.num_layers = 1,
-                                                          .num_slots = 1,
+                                                          .num_slots = 2,
                                                           .conv_taps = 4,
                                                           .conv_channels = kChannels,
                                                           .num_value_heads = 1,
@@ -149,6 +157,17 @@ void run_recurrent(Device& device, Bench& bench) {
                           .norm_eps = 1e-6f},
                          y);
   bench.keep(y);
+  std::vector<std::byte> state(cache->stored_slot_bytes());
+  std::vector<std::byte> copy(state.size());
+  device.copy_state(*cache, 0, 1);
+  device.read_state(*cache, 0, state);
+  device.read_state(*cache, 1, copy);
+  EXPECT_EQ(copy, state);
+  EXPECT_NE(copy, std::vector<std::byte>(copy.size()));
+  std::ranges::reverse(state);
+  device.write_state(*cache, 1, state);
+  device.read_state(*cache, 1, copy);
+  EXPECT_EQ(copy, state);
 }
 
 void run_experts(Device& device, Bench& bench) {
@@ -201,12 +220,12 @@ TEST(TimedDevice, ComputesTheSameAndBooksEachCallUnderItsKind) {
   EXPECT_EQ(calls(Work::embedding), 1U);
   EXPECT_EQ(calls(Work::elementwise), 6U);
   EXPECT_EQ(calls(Work::attention), 4U);
-  EXPECT_EQ(calls(Work::recurrent), 3U);
+  EXPECT_EQ(calls(Work::recurrent), 4U);
   EXPECT_EQ(calls(Work::experts), 2U);
   EXPECT_EQ(calls(Work::sampling), 0U);
   EXPECT_EQ(calls(Work::idle), 0U);
-  // Tensors written, results read, and what experts were chosen: three times.
-  EXPECT_EQ(calls(Work::copies), 13U + 10U + 3U);
+  // Tensors written, results read, what experts were chosen: three times; pages and slots.
+  EXPECT_EQ(calls(Work::copies), 13U + 10U + 3U + 3U + 4U);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 namespace evener::device::cpu {
 namespace {
 
+// Counts up whenever the bytes of a page or a slot, or the roundings that lead to them, change.
+constexpr int kCacheLayout = 1;
+
 // More threads than cores share them in turn.
 std::vector<int> choose_cpus(const CpuNode& node, size_t num_threads) {
   if (num_threads == 0) return node.cpus;
@@ -51,7 +54,8 @@ Result<std::unique_ptr<Device>> create_cpu_device(const CpuOptions& options) {
       .name = fmt::format("cpu:{}", options.numa_node),
       .description = fmt::format("{}, {} threads, {}", node.model.empty() ? "CPU" : node.model,
                                  pool->num_threads(), isa_name(isa)),
-      .memory_bytes = usable_memory(node)};
+      .memory_bytes = usable_memory(node),
+      .cache_layout = fmt::format("cpu {}, {}", kCacheLayout, isa_name(isa))};
   return std::make_unique<KernelDevice>(std::move(info), ops_kernels(isa), linear_kernels(isa),
                                         std::move(pool));
 }

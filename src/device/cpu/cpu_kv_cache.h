@@ -27,6 +27,8 @@ class CpuKvCache final : public KvCache {
     return (shape.head_dim + kTile - 1) / kTile * kTile;
   }
 
+  size_t stored_page_bytes() const override { return shape().num_layers * page_bytes(shape()); }
+
   size_t page_tiles() const { return shape().page_size / kTile; }
 
   // The tiles of one head in a page; those in page p lie p * page_bytes(shape()) behind those in
@@ -42,6 +44,7 @@ class CpuKvCache final : public KvCache {
     return 2 * padded(shape) / info(shape.type).block_size * info(shape.type).block_bytes * kTile;
   }
 
+  // Of a page in one layer.
   static size_t page_bytes(const KvCacheShape& shape) {
     return shape.num_kv_heads * (shape.page_size / kTile) * tile_bytes(shape);
   }

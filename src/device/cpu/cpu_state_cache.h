@@ -25,6 +25,8 @@ class CpuStateCache final : public StateCache {
     return shape.num_layers * layer_floats(shape);
   }
 
+  size_t stored_slot_bytes() const override { return slot_floats(shape()) * sizeof(float); }
+
   float* slot(size_t slot) const {
     EVENER_ASSERT(slot < shape().num_slots);
     return memory_.floats() + slot * slot_floats(shape());

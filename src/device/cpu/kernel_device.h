@@ -51,6 +51,11 @@ class KernelDevice final : public Device {
   void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
                        const DeltaNetArgs& args, const Tensor& y) override;
   void reset_state(StateCache& cache, int32_t slot) override;
+  void copy_state(StateCache& cache, int32_t from, int32_t to) override;
+  void read_page(const KvCache& cache, int32_t page, std::span<std::byte> bytes) override;
+  void write_page(KvCache& cache, int32_t page, std::span<const std::byte> bytes) override;
+  void read_state(const StateCache& cache, int32_t slot, std::span<std::byte> bytes) override;
+  void write_state(StateCache& cache, int32_t slot, std::span<const std::byte> bytes) override;
   void route(Routing& routing, size_t layer, const Tensor& logits, const RouteArgs& args) override;
   void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
                   const Tensor& y) override;
@@ -70,6 +75,7 @@ class KernelDevice final : public Device {
   // body(begin, end, thread) over [0, count), where one index costs about `cost` simple float
   // operations.
   void split(size_t count, size_t cost, FunctionRef<void(size_t, size_t, size_t)> body);
+  void copy(const void* from, void* to, size_t size_bytes);
   void split_elements(size_t rows, size_t cols, size_t cost, Piece body);
   Status grow(Memory& memory, size_t size_bytes);
   Status reserve_scratch(size_t floats);
