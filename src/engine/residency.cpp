@@ -7,7 +7,7 @@ namespace evener::engine {
 Residency::Residency(const ResidencyOptions& options)
     : page_size_(options.page_size), pages_(options.num_pages), slots_(options.num_state_slots) {}
 
-sched::Room Residency::room() const {
+sched::first_come::Room Residency::room() const {
   return {.pages = pages_.num_available(),
           .state_slots = slots_.num_slots() == 0 ? SIZE_MAX : slots_.num_available()};
 }

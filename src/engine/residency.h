@@ -8,7 +8,7 @@
 
 #include "cache/page_pool.h"
 #include "cache/slot_pool.h"
-#include "sched/scheduler.h"
+#include "sched/first_come.h"
 
 namespace evener::engine {
 
@@ -25,7 +25,7 @@ class Residency {
   explicit Residency(const ResidencyOptions& options);
 
   // What may still be promised.
-  sched::Room room() const;
+  sched::first_come::Room room() const;
 
   // Sets `num_pages` aside and takes a state slot. There was room for both.
   void admit(sched::SequenceId id, size_t num_pages);

@@ -36,7 +36,7 @@ Sequence::Sequence(Parts parts)
   update_.num_prompt_tokens = tokens_.size();
 }
 
-sched::Arrival Sequence::arrival() const {
+sched::first_come::Arrival Sequence::arrival() const {
   return {.id = parts_.id,
           .num_prompt_tokens = update_.num_prompt_tokens,
           .num_new_tokens_max = parts_.request.max_new_tokens,

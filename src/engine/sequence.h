@@ -11,7 +11,7 @@
 #include "engine/generation.h"
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
-#include "sched/scheduler.h"
+#include "sched/first_come.h"
 #include "tokenizer/tokenizer.h"
 
 namespace evener::engine {
@@ -34,7 +34,7 @@ class Sequence {
   explicit Sequence(Parts parts);
 
   SequenceId id() const { return parts_.id; }
-  sched::Arrival arrival() const;
+  sched::first_come::Arrival arrival() const;
   std::span<const TokenId> tokens() const { return tokens_; }  // prompt, then what was generated
   bool finished() const { return update_.finish.has_value(); }
 

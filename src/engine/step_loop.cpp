@@ -144,7 +144,8 @@ void StepLoop::run_step() {
 
 // Gives the step's sequences their places.
 void StepLoop::prepare(const sched::Step& step) {
-  for (const SequenceId id : step.admitted) {
+  for (const sched::Admission& admission : step.admitted) {
+    const SequenceId id = admission.sequence;
     residency_.admit(id, scheduler_.pages_of(sequences_.at(id)->arrival()));
   }
   for (const sched::Slice& slice : step.slices) {

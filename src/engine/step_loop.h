@@ -17,7 +17,7 @@
 #include "engine/residency.h"
 #include "engine/sequence.h"
 #include "sample/sampler.h"
-#include "sched/scheduler.h"
+#include "sched/first_come.h"
 
 namespace evener::engine {
 
@@ -29,7 +29,7 @@ namespace evener::engine {
 class StepLoop {
  public:
   struct Options {
-    sched::SchedulerOptions scheduler;
+    sched::first_come::SchedulerOptions scheduler;
     ResidencyOptions residency;
     size_t vocab_size = 0;
     WorkTimes* times = nullptr;  // gets sampling and idle time; null: nobody wants to know
@@ -78,7 +78,7 @@ class StepLoop {
   // Used by the loop's thread alone.
   Rank& rank_;
   const Options options_;
-  sched::Scheduler scheduler_;
+  sched::first_come::Scheduler scheduler_;
   Residency residency_;
   PassBuilder builder_;
   sample::Workspace workspace_;

@@ -1,73 +1,217 @@
+// Whose turn it is, and what the turn consists of. Who gets a place: scheduler_queue.cpp; what
+// steps have cost whom: scheduler_accounts.cpp.
 #include "sched/scheduler.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 
 namespace evener::sched {
 
-void Scheduler::add(const Arrival& arrival) {
-  EVENER_ASSERT(arrival.num_prompt_tokens > 0);
-  waiting_.push_back(arrival);
+Scheduler::Scheduler(const SchedulerOptions& options, cache::Residency& residency)
+    : options_(options),
+      residency_(residency),
+      num_pages_(residency.stats().num_pages),
+      cost_({.max_gap = options.max_gap, .chunk_min = options.chunk_min}),
+      debt_(options.decode_share, options.prefill_deadline) {
+  EVENER_ASSERT(options.max_sequences > 0);
+  EVENER_ASSERT(options.prefill_chunk > 0);
+  EVENER_ASSERT(options.prompt_logit_rows > 0);
+  EVENER_ASSERT(options.chunk_min > 0);
+  if (options.max_prefill_steps) streak_.emplace(*options.max_prefill_steps);
 }
 
-size_t Scheduler::pages_of(const Arrival& arrival) const {
-  const size_t num_tokens = arrival.num_prompt_tokens + arrival.num_new_tokens_max;
-  return (num_tokens + options_.page_size - 1) / options_.page_size;
-}
-
-Step Scheduler::next_step(Room room) {
+Step Scheduler::next_step(Time now) {
+  EVENER_ASSERT(!step_runs_);
+  turn_ = {.contended = is_contended()};
   Step step;
-  admit(room, step);
-  add_decodes(step);
-  add_prompts(step);
-  if (!step.empty()) step.number = ++num_steps_;
+  const bool prompts_run = prompts_may_run(now);
+  if (!prompts_run || mixes()) add_decodes(now, step);
+  if (prompts_run) add_prompt_work(now, step);
+  // Steps have one kind, and there was nothing to read:
+  if (!turn_.serves_anybody()) add_decodes(now, step);
+  if (!turn_.serves_anybody()) unblock_prompts(now, step);
+  take_transfers(step);
+  if (!step.empty()) issue(step);
   return step;
 }
 
-void Scheduler::admit(Room room, Step& step) {
-  while (!waiting_.empty() && running_.size() < options_.max_sequences && room.state_slots > 0) {
-    const Arrival& arrival = waiting_.front();
-    const size_t num_pages = pages_of(arrival);
-    if (num_pages > room.pages) return;
-    room.pages -= num_pages;
-    --room.state_slots;
-    step.admitted.push_back(arrival.id);
-    running_.push_back({.arrival = arrival});
-    waiting_.pop_front();
+// Somebody gives tokens, or is about to, and would feel a long step.
+bool Scheduler::is_contended() const {
+  return std::ranges::any_of(running_, [](const Sequence* s) { return s->is_stream(); });
+}
+
+// Who held up streams once has to let them go on before it may do so again: until the debt is paid,
+// or, by the bound in steps, when its steps are used up.
+bool Scheduler::prompts_may_run(Time now) const {
+  const bool can_decode =
+      std::ranges::any_of(running_, [](const Sequence* s) { return s->token_known; });
+  if (!can_decode) return true;
+  if (streak_) return !streak_->forces_decode();
+  if (streams_held_up_) return false;
+  return !debt_.is_owed() ||
+         std::ranges::any_of(running_, [&](const Sequence* s) { return is_overdue(*s, now); });
+}
+
+// Counted from the prompt's last turn, not from its arrival: else an old giant would run chunk
+// after chunk.
+bool Scheduler::is_overdue(const Sequence& sequence, Time now) const {
+  return sequence.reads_prompt() && now - sequence.last_turn >= options_.prefill_deadline;
+}
+
+// One row for every stream.
+void Scheduler::add_decodes(Time now, Step& step) {
+  make_room_for_decodes(now, step);
+  for (Sequence* sequence : running_) {
+    if (!sequence->token_known) continue;
+    const Slice slice{.sequence = sequence->id(),
+                      .first_position = sequence->num_issued,
+                      .num_tokens = 1,
+                      .kind = Slice::Kind::decode,
+                      .logits = Slice::Logits::last};
+    ++sequence->num_issued;
+    sequence->token_known = false;
+    add_slice(slice, step);
+  }
+  turn_.decode_work = turn_.work;
+}
+
+// Admission and restores are work for prompts too: they stall streams like a chunk.
+void Scheduler::add_prompt_work(Time now, Step& step) {
+  if (step.retracted.empty()) admit(now, step);  // not those who have just made room
+  take_transfers(step);
+  add_restores(now, step);
+  add_prompts(now, step);
+}
+
+// What Residency wants moved. Loads may be put off: nobody but their sequence waits for them. So
+// may saves of what a load is about to overwrite: the page is its sequence's already. All others go
+// at once, since the next row may write to what they read.
+void Scheduler::take_transfers(Step& step) {
+  const std::vector<cache::Transfer> transfers = residency_.take_transfers();
+  std::unordered_map<int32_t, SequenceId> loads_into;  // page -> whose load
+  for (const cache::Transfer& transfer : transfers) {
+    if (transfer.kind == cache::Transfer::Kind::load_page) {
+      loads_into.emplace(transfer.to, transfer.sequence);
+    }
+  }
+  for (const cache::Transfer& transfer : transfers) {
+    if (transfer.kind == cache::Transfer::Kind::save_page) ++num_pages_saved_;
+    if (transfer.is_load()) {
+      sequences_.at(transfer.sequence)->restore.push_back(transfer);
+      continue;
+    }
+    const auto load = loads_into.find(transfer.from);
+    if (transfer.kind == cache::Transfer::Kind::save_page && load != loads_into.end()) {
+      sequences_.at(load->second)->restore.push_back(transfer);
+      continue;
+    }
+    if (transfer.is_save()) turn_.work.moved_pages += size_pages(transfer);
+    step.transfers.push_back(transfer);
   }
 }
 
-void Scheduler::add_decodes(Step& step) {
-  for (Running& sequence : running_) {
-    if (!sequence.token_known) continue;
-    step.slices.push_back({.sequence = sequence.arrival.id,
-                           .first_position = sequence.num_issued,
-                           .num_tokens = 1,
-                           .kind = Slice::Kind::decode,
-                           .logits = Slice::Logits::last});
-    ++sequence.num_issued;
-    sequence.token_known = false;
+// Restores, some of it every turn; before streams no more than max_gap has room for.
+void Scheduler::add_restores(Time now, Step& step) {
+  for (Sequence* sequence : running_) {
+    while (!sequence->restore.empty()) {
+      const cache::Transfer transfer = sequence->restore.front();
+      StepWork with_it = turn_.work;
+      with_it.moved_pages += size_pages(transfer);
+      if (turn_.holds_up_streams() && cost_.predict_high(with_it) > options_.max_gap) return;
+      turn_.work = with_it;
+      turn_.restores.emplace_back(sequence->id(), size_pages(transfer));
+      step.transfers.push_back(transfer);
+      sequence->restore.pop_front();
+      sequence->last_turn = now;
+    }
   }
 }
 
-void Scheduler::add_prompts(Step& step) {
+double Scheduler::size_pages(const cache::Transfer& transfer) const {
+  return transfer.key.kind == cache::EntryKey::Kind::state ? options_.state_pages : 1.0;
+}
+
+// Chunks of those who read, one each, until the budget is used up.
+void Scheduler::add_prompts(Time now, Step& step) {
   size_t tokens_left = options_.prefill_chunk;
   size_t logits_left = options_.prompt_logit_rows;
-  for (Running& sequence : running_) {
-    if (!sequence.reads_prompt()) continue;
-    size_t num_tokens =
-        std::min(sequence.arrival.num_prompt_tokens - sequence.num_issued, tokens_left);
-    if (sequence.arrival.prompt_logits) num_tokens = std::min(num_tokens, logits_left);
+  for (Sequence* sequence : prompts_in_order(now)) {
+    const bool all_logits = sequence->arrival.prompt_logits;
+    const size_t num_tokens =
+        chunk_size(*sequence, all_logits ? std::min(tokens_left, logits_left) : tokens_left);
     if (num_tokens == 0) continue;
+    const bool covered = residency_.cover(sequence->id(), sequence->num_issued + num_tokens);
+    EVENER_ASSERT(covered);
     tokens_left -= num_tokens;
-    if (sequence.arrival.prompt_logits) logits_left -= num_tokens;
-    step.slices.push_back(prompt_slice(sequence, num_tokens));
+    if (all_logits) logits_left -= num_tokens;
+    add_slice(prompt_slice(*sequence, num_tokens), step);
+    sequence->last_turn = now;
   }
 }
 
-Slice Scheduler::prompt_slice(Running& sequence, size_t num_tokens) {
-  Slice slice{.sequence = sequence.arrival.id,
+// The overdue first, longest wait first; then whose client has had least; then by priority and age.
+std::vector<Sequence*> Scheduler::prompts_in_order(Time now) const {
+  std::vector<Sequence*> prompts;
+  for (Sequence* sequence : running_) {
+    if (sequence->reads_prompt() && sequence->restore.empty()) prompts.push_back(sequence);
+  }
+  const auto rank = [&](const Sequence* s) {
+    const bool in_time = !is_overdue(*s, now);
+    const Arrival& arrival = s->arrival;
+    return std::tuple(in_time, in_time ? Time::zero() : s->last_turn,
+                      shares_.served(arrival.client), arrival.priority, arrival.arrived, s->id());
+  };
+  std::ranges::sort(prompts, {}, rank);
+  return prompts;
+}
+
+// Tokens of the sequence's next chunk, at most num_tokens_max. Before streams as many as keep the
+// step within max_gap, but for the turn's first work at least chunk_min.
+size_t Scheduler::chunk_size(const Sequence& sequence, size_t num_tokens_max) const {
+  const size_t num_left = sequence.num_to_read - sequence.num_issued;
+  size_t num_tokens = std::min(num_left, num_tokens_max);
+  if (!streak_ && turn_.contended) {
+    const Slice slice{.first_position = sequence.num_issued, .num_tokens = num_tokens};
+    const size_t hoped = cost_.largest_safe_chunk(turn_.work, slice, options_.max_gap);
+    const size_t safe =
+        cost_.largest_safe_chunk(work_with_saves(sequence, hoped), slice, options_.max_gap);
+    const size_t least = std::min(num_tokens, options_.chunk_min);
+    if (safe < least && turn_.serves_prompts()) return 0;
+    num_tokens = std::max(safe, least);
+  }
+  const size_t num_pages =
+      residency_.pages(sequence.id()).size() + residency_.num_pages_available();
+  const size_t num_positions = num_pages * options_.page_size;
+  if (num_positions <= sequence.num_issued) return 0;
+  const size_t end = std::min({sequence.num_issued + num_tokens, num_positions,
+                               residency_.next_cut(sequence.id(), sequence.num_issued)});
+  return end_on_grid(sequence, end) - sequence.num_issued;
+}
+
+// The turn's work and the saving of what a chunk of num_tokens would push out of the pool, as often
+// as evicted pages had to be saved so far.
+StepWork Scheduler::work_with_saves(const Sequence& sequence, size_t num_tokens) const {
+  const cache::CacheStats stats = residency_.stats();
+  const size_t held = residency_.pages(sequence.id()).size() + stats.pages_free;
+  const size_t num_evicted = std::max(pages_of(sequence.num_issued + num_tokens), held) - held;
+  StepWork work = turn_.work;
+  work.moved_pages += static_cast<double>(num_evicted * num_pages_saved_) /
+                      static_cast<double>(std::max<uint64_t>(stats.pages_evicted, 1));
+  return work;
+}
+
+// Pages that are half full cannot be shared, and snapshots are taken between pages only.
+size_t Scheduler::end_on_grid(const Sequence& sequence, size_t position_end) const {
+  if (position_end == sequence.num_to_read) return position_end;
+  const size_t on_grid = position_end / options_.page_size * options_.page_size;
+  return on_grid > sequence.num_issued ? on_grid : position_end;
+}
+
+Slice Scheduler::prompt_slice(Sequence& sequence, size_t num_tokens) {
+  Slice slice{.sequence = sequence.id(),
               .first_position = sequence.num_issued,
               .num_tokens = num_tokens,
               .kind = Slice::Kind::prompt,
@@ -75,24 +219,39 @@ Slice Scheduler::prompt_slice(Running& sequence, size_t num_tokens) {
   sequence.num_issued += num_tokens;
   if (sequence.arrival.prompt_logits) {
     slice.logits = Slice::Logits::all;
-  } else if (!sequence.reads_prompt() && sequence.arrival.num_new_tokens_max > 0) {
+  } else if (sequence.is_stream()) {
     slice.logits = Slice::Logits::last;
   }
   return slice;
 }
 
-void Scheduler::token_known(SequenceId id) {
-  const auto it = std::ranges::find(running_, id, [](const Running& r) { return r.arrival.id; });
-  EVENER_ASSERT(it != running_.end());
-  EVENER_ASSERT(!it->reads_prompt());
-  EVENER_ASSERT(!it->token_known);
-  EVENER_ASSERT(it->num_issued < it->arrival.num_prompt_tokens + it->arrival.num_new_tokens_max);
-  it->token_known = true;
+void Scheduler::add_slice(const Slice& slice, Step& step) {
+  step.slices.push_back(slice);
+  turn_.work.add(slice);
 }
 
-void Scheduler::remove(SequenceId id) {
-  std::erase_if(waiting_, [id](const Arrival& arrival) { return arrival.id == id; });
-  std::erase_if(running_, [id](const Running& sequence) { return sequence.arrival.id == id; });
+// Half-read prompts hold all pages, none can go on and there is no stream that could end.
+void Scheduler::unblock_prompts(Time now, Step& step) {
+  const bool prompts_wait =
+      std::ranges::any_of(running_, [](const Sequence* s) { return s->reads_prompt(); });
+  while (prompts_wait && !turn_.serves_anybody() && running_.size() > 1) {
+    retract(victim(), now, step);
+    add_prompts(now, step);
+  }
+}
+
+void Scheduler::issue(Step& step) {
+  step.number = ++counted_.num_steps;
+  turn_.slices = step.slices;
+  step_runs_ = true;
+  counted_.tokens_issued += turn_.work.prompt_tokens + turn_.work.decode_rows;
+  streams_held_up_ = turn_.holds_up_streams() && turn_.work.decode_rows == 0;
+  if (!streak_) return;
+  if (turn_.serves_prompts()) {
+    streak_->prompt_issued();
+  } else if (turn_.work.decode_rows > 0) {
+    streak_->decode_issued();
+  }
 }
 
 }  // namespace evener::sched

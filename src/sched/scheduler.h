@@ -2,10 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
+#include "cache/residency.h"
+#include "sched/client_shares.h"
+#include "sched/cost_model.h"
+#include "sched/decode_debt.h"
+#include "sched/growth_estimate.h"
+#include "sched/prefill_streak.h"
+#include "sched/sequence.h"
 #include "sched/step.h"
+#include "sched/virtual_time.h"
 
 namespace evener::sched {
 
@@ -13,74 +23,200 @@ struct SchedulerOptions {
   size_t max_sequences = 16;      // running at once, >= 1
   size_t prefill_chunk = 512;     // prompt tokens a step, >= 1
   size_t prompt_logit_rows = 32;  // prompt tokens a step whose logits are all wanted, >= 1
-  size_t page_size = 64;          // positions
+  size_t page_size = 64;          // positions; chunks end on this grid where they can
+  double state_pages = 1;         // size of a recurrent state, in pages: what moving one costs
+
+  // The bound in time. A step that holds up streams is cut so that it takes at most max_gap.
+  Duration max_gap = std::chrono::milliseconds(400);
+  double decode_share = 0.5;  // of the time, for streams while prompts are read; 0 <= share < 1
+  size_t chunk_min = 64;      // prompt tokens that a turn gets even if they take longer, >= 1
+  Duration prefill_deadline = std::chrono::seconds(5);  // from one turn of a prompt to its next
+  bool mixed = true;  // decode rows ride along with prompt chunks; false: a step has one kind
+
+  // The bound in steps, instead: after so many prompt steps in a row one decode step. 0: prompts
+  // first. Steps have one kind and chunks are whole.
+  std::optional<size_t> max_prefill_steps{};
+
+  size_t max_queued = SIZE_MAX;              // waiting, without those that ran already
+  Duration queue_timeout = Duration::max();  // of those who have not run yet
 };
 
-// A sequence that wants to run.
-struct Arrival {
-  SequenceId id = 0;
-  size_t num_prompt_tokens = 0;   // >= 1
-  size_t num_new_tokens_max = 0;  // 0: only the prompt is read
-  bool prompt_logits = false;     // the logits of all prompt tokens are wanted
+enum class AddOutcome {
+  queued,
+  queue_full,  // and nobody in it is worth less
+  too_large,   // prompt and answer can never fit into the pool
 };
 
-// What the pools can still promise. The pools belong to the caller, who sets aside what each
-// admitted sequence needs before the next decision.
-struct Room {
-  size_t pages = 0;
-  size_t state_slots = 0;  // SIZE_MAX in models without recurrent layers
+struct Added {
+  AddOutcome outcome = AddOutcome::queued;
+  SequenceId displaced = 0;  // was waiting, had to go for this one and is forgotten; 0: nobody
 };
 
-// Sequences to steps, first come first served.
+struct SchedulerStats {
+  size_t num_waiting = 0;
+  size_t num_running = 0;
+  size_t tokens_waiting = 0;  // of those who wait, without what the cache may save
+  uint64_t num_steps = 0;
+  uint64_t num_retractions = 0;
+  uint64_t tokens_issued = 0;         // rows of all steps
+  Duration gap_max{};                 // between two tokens of a sequence that ran all the while
+  std::optional<Duration> gap_bound;  // by what steps have taken; none: prompts go first
+  Duration decode_owed{};
+  double growth_share = 0;
+  CostModel::Terms cost{};  // as CostModel::coefficients()
+  double cost_error = 0;    // as CostModel::error()
+};
+
+// Sequences to steps. Who is given a place, what runs next, how much of a prompt.
 //
-// A step carries one decode row of every running sequence whose last token is known, and up to
-// prefill_chunk prompt tokens of running sequences in order of arrival; the last one may get only a
-// part. A sequence is admitted only when a place, a state slot and all pages that it can ever need
-// are free, and never before one that came earlier; so it runs to its end once admitted.
+// Streams (sequences that give tokens) get a row in every step; prompts fill the rest. While there
+// is a stream, a step is cut so that it takes at most max_gap, and the time it took for prompts is
+// owed to the streams: DecodeDebt. A prompt without a turn for prefill_deadline gets one whatever
+// is owed. With nobody to hold up, prompts get whole chunks.
 //
-// Pure: a state machine without clock, lock or device. The same calls give the same steps. Prompt
-// steps do not wait for the results of earlier ones, so several may be in flight. One thread.
-// Source: reference/serving/scheduler.md. Judge: tests/sched/scheduler_test.cpp.
+// A place goes to the client that holds the fewest, then to the one that has had least; among its
+// own to the smallest priority, then to who came first. Nobody overtakes a head that does not fit.
+// Room is set aside for what answers are likely to need (GrowthEstimate). Where that was too
+// little, streams are sent back to the queue, to their old place in it, and go on later with what
+// the tree has kept of them.
+//
+// How it is driven, by one thread; the clock is the caller's:
+//
+//   add() ...
+//   for (;;) {
+//     expired(now)             who has waited too long: tell them
+//     step = next_step(now)    nothing to do: sleep until the next add(), or wake_at()
+//     execute step.transfers in order; for a load that found nothing: load_failed(its sequence),
+//       whose slice is not run
+//     execute step.slices, then step_done(began, ended), or step_failed() if the device did not
+//     for each sequence: token_known(id, token) if it goes on, remove(id) if it has ended
+//   }
+//
+// Calls in another order are our own bug and abort. Pure: the same calls give the same steps.
+// Source: reference/serving/scheduler.md 3, 5, 6, 7; docs/scheduling.md.
+// Judges: tests/sched/scheduler_test.cpp, src/simulate.
 class Scheduler {
  public:
-  explicit Scheduler(const SchedulerOptions& options) : options_(options) {}
+  // `residency` outlives this, and nobody else calls its methods that are not const, but flush()
+  // and save_all().
+  Scheduler(const SchedulerOptions& options, cache::Residency& residency);
 
-  // Behind all others. The id must not be known already.
-  void add(const Arrival& arrival);
+  // The id must not be known.
+  Added add(Arrival arrival);
 
-  // Takes in what has become possible and returns what to run next; progress is counted as if it
-  // had run already.
-  Step next_step(Room room);
+  // Who has waited longer than queue_timeout. They are forgotten.
+  std::vector<SequenceId> expired(Time now);
 
-  // The running sequence was given its next token, which the next step shall read.
-  void token_known(SequenceId id);
+  // Takes in what has become possible and returns what to run next. The step before is done.
+  Step next_step(Time now);
 
-  // Forgets a sequence that has ended or was cancelled, queued or running. Unknown ids are ignored.
+  // The step has run, from `began` to `ended`.
+  void step_done(Time began, Time ended);
+
+  // The step's transfers were made, its rows were not, or only in part: all its sequences go back
+  // to the queue.
+  void step_failed(Time now);
+
+  // Between next_step() and step_done(): the sequence cannot have what it was to load. It goes back
+  // to the queue, and its slice of the step must not be run.
+  void load_failed(SequenceId id, Time now);
+
+  // The running sequence, all of whose tokens have been read, was given its next one.
+  void token_known(SequenceId id, cache::TokenId token);
+
+  // Forgets a sequence that has ended or was cancelled, in whatever phase, but not while a step
+  // runs. Unknown ids are ignored.
   void remove(SequenceId id);
+
+  // When next_step() or expired() may have something to say though nothing has happened.
+  std::optional<Time> wake_at() const;
 
   size_t num_waiting() const { return waiting_.size(); }
   size_t num_running() const { return running_.size(); }
+  SchedulerStats stats() const;
 
-  // Pages that a sequence can need at most.
-  size_t pages_of(const Arrival& arrival) const;
+  // The largest number of tokens, of prompt and answer together, that add() does not refuse.
+  size_t tokens_max() const;
 
  private:
-  struct Running {
-    Arrival arrival;
-    size_t num_issued = 0;  // positions that steps have covered
-    bool token_known = false;
-    bool reads_prompt() const { return num_issued < arrival.num_prompt_tokens; }
+  // The turn that is being put together, and then runs.
+  struct Turn {
+    bool contended = false;  // a stream was there when it began
+    StepWork work{};
+    StepWork decode_work{};  // of it, the decode rows
+    std::vector<Slice> slices{};
+    std::vector<std::pair<SequenceId, double>> restores{};  // pages of each transfer
+
+    bool serves_prompts() const { return work.prompt_tokens > 0 || !restores.empty(); }
+    bool serves_anybody() const { return serves_prompts() || work.decode_rows > 0; }
+    bool holds_up_streams() const { return contended && serves_prompts(); }
   };
 
-  void admit(Room room, Step& step);
-  void add_decodes(Step& step);
-  void add_prompts(Step& step);
-  static Slice prompt_slice(Running& sequence, size_t num_tokens);
+  // Whose turn it is, and what it consists of: scheduler.cpp.
+  bool mixes() const { return options_.mixed && !streak_; }
+  bool is_contended() const;
+  bool prompts_may_run(Time now) const;
+  bool is_overdue(const Sequence& sequence, Time now) const;
+  void add_decodes(Time now, Step& step);
+  void add_prompt_work(Time now, Step& step);
+  void take_transfers(Step& step);
+  void add_restores(Time now, Step& step);
+  double size_pages(const cache::Transfer& transfer) const;
+  void add_prompts(Time now, Step& step);
+  std::vector<Sequence*> prompts_in_order(Time now) const;
+  size_t chunk_size(const Sequence& sequence, size_t num_tokens_max) const;
+  StepWork work_with_saves(const Sequence& sequence, size_t num_tokens) const;
+  size_t end_on_grid(const Sequence& sequence, size_t position_end) const;
+  static Slice prompt_slice(Sequence& sequence, size_t num_tokens);
+  void add_slice(const Slice& slice, Step& step);
+  void unblock_prompts(Time now, Step& step);
+  void issue(Step& step);
 
-  SchedulerOptions options_;
-  std::deque<Arrival> waiting_;   // in order of arrival
-  std::vector<Running> running_;  // in order of arrival
-  uint64_t num_steps_ = 0;
+  // Who gets a place, and who has to give it back: scheduler_queue.cpp.
+  Sequence* displaced_by(const Arrival& arrival) const;
+  void enqueue(Sequence& sequence, Time now);
+  void forget(Sequence& sequence);
+  void admit(Time now, Step& step);
+  Sequence& next_in_queue() const;
+  bool fits(const Sequence& candidate, const cache::Match& match) const;
+  void start(Sequence& sequence, const cache::Match& match, Time now);
+  size_t pages_of(size_t num_tokens) const;
+  size_t pages_likely(const Sequence& sequence) const;
+  void make_room_for_decodes(Time now, Step& step);
+  bool cover_decodes();
+  size_t pages_for_decodes(size_t num_steps) const;
+  Sequence& victim() const;
+  void retract(Sequence& sequence, Time now, Step& step);
+  void send_back(Sequence& sequence, Time now);
+  void stop_running(Sequence& sequence);
+
+  // What steps have cost whom: scheduler_accounts.cpp.
+  void charge_clients(Duration took);
+  void settle_debt(Duration took);
+  void note_durations(Duration took);
+  void note_token(Sequence& sequence, Time ended);
+  std::optional<Duration> gap_bound() const;
+
+  const SchedulerOptions options_;
+  cache::Residency& residency_;
+  const size_t num_pages_;
+  CostModel cost_;
+  DecodeDebt debt_;
+  std::optional<PrefillStreak> streak_;  // only with max_prefill_steps
+  GrowthEstimate growth_;
+  ClientShares shares_;
+
+  std::unordered_map<SequenceId, std::unique_ptr<Sequence>> sequences_;
+  std::vector<Sequence*> waiting_;  // by priority, then arrival
+  std::vector<Sequence*> running_;  // in order of admission
+
+  Turn turn_;
+  uint64_t num_pages_saved_ = 0;
+  bool step_runs_ = false;
+  bool streams_held_up_ = false;  // the last step gave the streams nothing
+  SchedulerStats counted_;
+  Duration longest_contended_{};
+  Duration longest_decode_{};
 };
 
 }  // namespace evener::sched

@@ -4,14 +4,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "cache/ids.h"
+#include "cache/residency.h"
+#include "cache/transfer.h"
+#include "sched/virtual_time.h"
+
 namespace evener::sched {
 
-using SequenceId = uint64_t;
+using cache::SequenceId;
 
 // Neighbouring tokens of one sequence: positions [first_position, first_position + num_tokens).
 struct Slice {
   enum class Kind {
-    prompt,  // tokens that the request brought
+    prompt,  // tokens that the request brought; after a retraction, the answer so far as well
     decode,  // the token that the sequence was given last
   };
   // Which rows' logits somebody will look at.
@@ -22,16 +27,29 @@ struct Slice {
   size_t num_tokens = 0;
   Kind kind = Kind::prompt;
   Logits logits = Logits::none;
+
+  size_t position_end() const { return first_position + num_tokens; }
 };
 
-// What all ranks execute next: a ragged batch, immutable once issued. Slices are of different
-// sequences. An empty step means that nothing can run.
+// A sequence that has left the queue.
+struct Admission {
+  SequenceId sequence = 0;
+  cache::Match match;    // what of it need not be computed
+  Duration waited{};     // in the queue, this time
+  bool resumed = false;  // it ran before and was sent back
+};
+
+// What all ranks execute next: transfers in their order, then a ragged batch. Slices are of
+// different sequences. Immutable once issued.
 struct Step {
-  uint64_t number = 0;               // from 1, without gaps among steps that are not empty
-  std::vector<SequenceId> admitted;  // left the queue with this step, in order of arrival
+  uint64_t number = 0;  // from 1, without gaps among steps that are not empty
+  std::vector<Admission> admitted;
+  std::vector<SequenceId> retracted;  // sent back to the queue, to make room for others
+  std::vector<cache::Transfer> transfers;
   std::vector<Slice> slices;
 
-  bool empty() const { return slices.empty(); }
+  // Nothing to execute. Admissions and retractions may have taken place all the same.
+  bool empty() const { return slices.empty() && transfers.empty(); }
 };
 
 }  // namespace evener::sched
