@@ -16,7 +16,8 @@ from harness import Server, contains, equal, request, run, run_tests, wait_until
 def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
-    for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare"):
+    for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare",
+                    "simulate"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -25,7 +26,8 @@ def test_help_and_version_end_well(evener, data):
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
-                             "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare\n"))
+                             "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare, "
+                             "simulate\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
@@ -236,6 +238,16 @@ def test_measures_refuse_what_they_cannot_measure(evener, data):
     status, _, err = run(evener, "compare", BUNDLED, os.path.join(data, "models", "qwen3.gguf"), "/nonexistent.txt")
     equal(status, 1)
     contains(err, "/nonexistent.txt: No such file or directory")
+
+
+def test_simulate_runs_what_it_is_asked_and_sums_it_up(evener, data):
+    status, out, _ = run(evener, "simulate", "--runs", "20", "--seed", "7")
+    equal(status, 0)
+    summary = out.splitlines()[-1]
+    contains(summary, "20 runs in ")
+    contains(summary, ": every invariant held")
+    contains(out, "--max-prefill-steps 0       1 gaps over 1 s")
+    contains(out, "--max-prefill-steps 1      12 gaps over 1 s")
 
 
 def test_a_model_that_is_not_there_is_named(evener, data):

@@ -1,0 +1,18 @@
+#include <gtest/gtest.h>
+
+#include "simulate/simulation.h"
+
+namespace evener::simulate {
+namespace {
+
+TEST(RandomRuns, KeepEveryInvariant) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    const Workload workload = random_workload(seed);
+    const Outcome outcome = simulate(workload);
+    ASSERT_FALSE(outcome.verdict.breach()) << to_string(*outcome.verdict.breach()) << "\n"
+                                           << to_string(workload);
+  }
+}
+
+}  // namespace
+}  // namespace evener::simulate
