@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/sharing_options.h"
 #include "cli/timing.h"
 #include "serve/server.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   engine::EngineOptions engine;
+  SharingOptions sharing;
   serve::ServerOptions server;
   std::string api_key_file;
   unsigned drain_seconds = 30;
@@ -29,6 +31,7 @@ Options options;
 void add_options(CommandLine& line) {
   add_engine_options(line, options.engine, ModelArgument::positional);
   add_timing_option(line, options.engine.timing);
+  options.sharing.add_to(line, options.engine);
   line.add("--host", options.server.host, "address to listen on");
   line.add("--port", options.server.port, "port to listen on; 0: any free one");
   line.add("--api-key", options.server.api_keys,
@@ -88,17 +91,31 @@ Result<void> read_api_keys() {
 
 double milliseconds(std::chrono::duration<double> time) { return 1000 * time.count(); }
 
+std::string why_no_more(const engine::ModelFacts& facts) {
+  using Limit = engine::ModelFacts::ContextLimit;
+  switch (facts.context_limit) {
+    case Limit::model:
+      return "as many as the model was trained for";
+    case Limit::option:
+      return fmt::format("as --ctx says (the model was trained for {})", facts.trained_context);
+    case Limit::memory:
+      return fmt::format("as many as there is memory for (the model was trained for {})",
+                         facts.trained_context);
+  }
+  return "";
+}
+
 void announce(const serve::Server& server, const engine::ModelFacts& facts,
               std::chrono::duration<double> listen, std::chrono::duration<double> total) {
   if (options.engine.model.empty())
     log::info("no model was named: serving the small bundled one, {}", facts.id);
   log::info("model {}: {}, {:.1f} M parameters, {} on {}", facts.id, facts.family,
             static_cast<double>(facts.num_parameters) / 1e6, facts.quantisation, facts.device);
+  log::info("context: {} tokens a conversation, {}", facts.admissible_tokens, why_no_more(facts));
   log::info(
-      "context: {} tokens a conversation (the model was trained for {}), {} answers at a time, "
-      "keys "
-      "and values as {}",
-      facts.admissible_tokens, facts.trained_context, facts.max_sequences, facts.kv_type);
+      "pool: {} tokens for all of {} answers at a time and for what is kept of ended ones, "
+      "keys and values as {}",
+      facts.pool_tokens, facts.max_sequences, facts.kv_type);
   log::info(
       "start: map {:.0f} ms, pack {:.0f} ms, warm {:.0f} ms, listen {:.0f} ms; ready after {:.0f} "
       "ms",
@@ -123,6 +140,7 @@ Result<int> run() {
   StopRequest stop;
   const SignalWatcher watcher([&stop](int) { stop.set(); });
   RETURN_IF_ERROR(read_api_keys());
+  options.sharing.apply(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));
   const std::chrono::duration<double> listen_time = Clock::now() - start;

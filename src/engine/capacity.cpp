@@ -47,12 +47,23 @@ Error does_not_fit(const CapacityRequest& request, size_t num_tokens) {
       .remedy = "free memory, ask for a shorter context, or take a smaller quantisation"};
 }
 
+// Snapshots wanted for each sequence that may run: the ends of its first and last messages, of its
+// prompt, of its answer.
+constexpr size_t kSnapshotsPerSequence = 4;
+
 // Every sequence that may run needs a state slot; half of what is left may go there, so that pages
 // are not starved.
 size_t affordable_sequences(const CapacityRequest& request, size_t bytes_left) {
   if (request.bytes_per_slot == 0) return request.max_sequences;
   const size_t affordable = 1 + bytes_left / 2 / request.bytes_per_slot;
   return std::min(request.max_sequences, affordable);
+}
+
+// What a snapshot saves is worth more than the pages it costs, up to a quarter of the room.
+size_t affordable_snapshots(const CapacityRequest& request, size_t num_sequences,
+                            size_t bytes_left) {
+  if (request.bytes_per_slot == 0) return 0;
+  return std::min(num_sequences * kSnapshotsPerSequence, bytes_left / 4 / request.bytes_per_slot);
 }
 
 }  // namespace
@@ -66,19 +77,23 @@ Result<Capacity> plan_capacity(const CapacityRequest& request) {
 
   const size_t bytes_left = request.available_bytes - needed;
   const size_t num_sequences = affordable_sequences(request, bytes_left);
-  const size_t slot_bytes = (num_sequences - 1) * request.bytes_per_slot;
+  const size_t sequence_bytes_left = bytes_left - (num_sequences - 1) * request.bytes_per_slot;
+  const size_t num_snapshots = affordable_snapshots(request, num_sequences, sequence_bytes_left);
+  const size_t page_bytes_left = sequence_bytes_left - num_snapshots * request.bytes_per_slot;
   const size_t pages_wanted = times(num_sequences, pages_for(request, request.context_length));
   size_t num_pages = std::min(pages_wanted, kPagesMax);
   if (request.bytes_per_page > 0) {
     const size_t pages_affordable =
-        pages_for(request, least) + (bytes_left - slot_bytes) / request.bytes_per_page;
+        pages_for(request, least) + page_bytes_left / request.bytes_per_page;
     num_pages = std::min(num_pages, pages_affordable);
   }
+  const size_t pool_tokens = num_pages * request.page_size;
   return Capacity{
       .num_pages = num_pages,
-      .num_slots = request.bytes_per_slot == 0 ? 0 : num_sequences,
+      .num_slots = request.bytes_per_slot == 0 ? 0 : num_sequences + num_snapshots,
       .max_sequences = num_sequences,
-      .admissible_tokens = std::min(request.context_length, num_pages * request.page_size)};
+      .admissible_tokens = std::min(request.context_length, pool_tokens),
+      .limit = pool_tokens < request.context_length ? LengthLimit::memory : LengthLimit::wanted};
 }
 
 }  // namespace evener::engine

@@ -21,16 +21,21 @@ struct CapacityRequest {
   size_t available_bytes = 0;
 };
 
+// What keeps a sequence from being longer.
+enum class LengthLimit { wanted, memory };
+
 struct Capacity {
   size_t num_pages = 0;
-  size_t num_slots = 0;
+  size_t num_slots = 0;  // of recurrent states: one a sequence, the others for snapshots
   size_t max_sequences = 0;
   size_t admissible_tokens = 0;  // of one sequence, prompt and answer together
+  LengthLimit limit = LengthLimit::wanted;
 };
 
 // Shares out the memory: first weights, scratch and one sequence of the wanted length, then room
-// for more sequences, as far as it goes. Without context_is_must the length shrinks to what fits,
-// but not below kContextMin or the wanted length. Error: out_of_memory, with the sum.
+// for more sequences and for snapshots of recurrent states, as far as it goes. Without
+// context_is_must the length shrinks to what fits, but not below kContextMin or the wanted length.
+// Error: out_of_memory, with the sum.
 inline constexpr size_t kContextMin = 512;
 Result<Capacity> plan_capacity(const CapacityRequest& request);
 

@@ -12,29 +12,49 @@ namespace evener::engine {
 class Engine::Impl {
  public:
   Impl(std::unique_ptr<LoadedModel> loaded, const EngineOptions& options)
-      : loaded_(std::move(loaded)), loop_(*loaded_->rank, loop_options(*loaded_, options)) {}
+      : loaded_(std::move(loaded)),
+        options_(options),
+        loop_(*loaded_->rank, loaded_->tiers.get(), loop_options(*loaded_, options)) {}
 
   Result<SequenceId> submit(GenerationRequest request, Sink sink);
 
   std::optional<WorkReport> stop();
 
   const LoadedModel& loaded() const { return *loaded_; }
+  const EngineOptions& options() const { return options_; }
   StepLoop& loop() { return loop_; }
 
  private:
+  // What moving a state costs, by its size.
+  static double state_pages(const Rank& rank) {
+    if (rank.page_bytes() == 0) return 1;
+    return static_cast<double>(rank.state_bytes()) / static_cast<double>(rank.page_bytes());
+  }
+
   static StepLoop::Options loop_options(const LoadedModel& loaded, const EngineOptions& options) {
     return {.scheduler = {.max_sequences = loaded.capacity.max_sequences,
                           .prefill_chunk = options.prefill_chunk,
                           .prompt_logit_rows = kPromptLogitRows,
-                          .page_size = kPageSize},
-            .residency = {.num_pages = loaded.capacity.num_pages,
                           .page_size = kPageSize,
-                          .num_state_slots = loaded.capacity.num_slots},
+                          .state_pages = state_pages(*loaded.rank),
+                          .max_gap = options.max_gap,
+                          .decode_share = options.decode_share,
+                          .prefill_deadline = options.prefill_deadline,
+                          .max_prefill_steps = options.max_prefill_steps,
+                          .max_queued = options.max_queued,
+                          .queue_timeout = options.queue_timeout.count() == 0
+                                               ? sched::Duration::max()
+                                               : sched::Duration(options.queue_timeout)},
+            .residency = {.page_size = kPageSize,
+                          .num_pages = loaded.capacity.num_pages,
+                          .num_state_slots = loaded.capacity.num_slots,
+                          .reuse = options.prefix_cache},
             .vocab_size = loaded.facts.vocab_size,
             .times = loaded.times.get()};
   }
 
   std::unique_ptr<LoadedModel> loaded_;
+  const EngineOptions options_;
   StepLoop loop_;
 };
 
@@ -77,11 +97,15 @@ Result<SequenceId> Engine::submit(GenerationRequest request, Sink sink) {
 
 void Engine::cancel(SequenceId id) { impl_->loop().cancel(id); }
 
+void Engine::flush_cache() { impl_->loop().flush_cache(); }
+
 void Engine::drain(std::chrono::milliseconds patience) { impl_->loop().drain(patience); }
 
 std::optional<WorkReport> Engine::stop() { return impl_->stop(); }
 
 const ModelFacts& Engine::facts() const { return impl_->loaded().facts; }
+
+const EngineOptions& Engine::options() const { return impl_->options(); }
 
 const tokenizer::Tokenizer& Engine::tokenizer() const { return *impl_->loaded().tokenizer; }
 

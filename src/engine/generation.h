@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cache/residency.h"
 #include "sample/params.h"
 #include "tokenizer/token_id.h"
 
@@ -30,13 +31,20 @@ struct GenerationRequest {
   std::optional<size_t>
       num_top_logprobs;          // set: log-probabilities of chosen tokens and of that many best
   bool prompt_logprobs = false;  // also of the prompt's tokens
+
+  // Whose share of the machine it takes, and who may share what it computes.
+  uint64_t client = 0;   // who asks: clients take turns
+  uint64_t session = 0;  // a chat that comes back with more; 0: none
+  uint64_t salt = 0;     // equal beginnings are computed once among requests of equal salts
+  int priority = 0;      // the smaller go first among those of one client
+  std::vector<size_t> message_ends;  // positions at which a message of the prompt ends, rising
 };
 
 enum class FinishReason {
   stop,       // end-of-generation token, stop text or stop token
   length,     // max_new_tokens or the admissible length
   cancelled,  // by cancel() or drain
-  failed,     // Update::error says why
+  failed,     // Update::error says why; unavailable: it had no place, and may try again later
 };
 
 struct TokenLogprob {
@@ -54,6 +62,7 @@ struct Timing {
   std::chrono::duration<double> queued{};   // submit to first step
   std::chrono::duration<double> prefill{};  // first step to first token
   std::chrono::duration<double> decode{};   // first token to now
+  std::chrono::duration<double> gap_max{};  // longest between two tokens
 };
 
 // What one step brought for one sequence. The last one carries `finish`.
@@ -67,7 +76,11 @@ struct Update {
   std::optional<FinishReason> finish;
   std::optional<Error> error;
   size_t num_prompt_tokens = 0;
-  size_t num_prefilled_tokens = 0;  // of the prompt, so far
+  // Of the prompt, those that were computed for somebody before, and why not more; once it runs.
+  size_t num_cached_tokens = 0;
+  cache::MatchEnd match_end = cache::MatchEnd::differs;
+  std::optional<size_t> num_ahead;  // while it waits: of those who wait, how many stand before it
+  size_t num_prefilled_tokens = 0;  // of the prompt, so far, the cached ones among them
   size_t num_generated_tokens = 0;  // so far
   Timing timing;
 };

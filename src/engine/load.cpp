@@ -14,6 +14,7 @@
 #include "device/create_device.h"
 #include "device/timed_device.h"
 #include "engine/bundled_model.h"
+#include "engine/model_identity.h"
 #include "engine/open_model.h"
 #include "engine/warm_up.h"
 #include "gguf/summary.h"
@@ -136,15 +137,25 @@ model::MemoryPlan memory_plan(const EngineOptions& options, const Capacity& capa
           .kv_type = kv_type};
 }
 
-// The machine is not only ours, and its free memory is an estimate.
-size_t usable_memory(const EngineOptions& options) {
+size_t difference(size_t a, size_t b) { return a - std::min(a, b); }
+
+// The machine is not only ours, and its free memory is an estimate. `taken_bytes` of what we may
+// use is in use already.
+size_t usable_memory(const EngineOptions& options, size_t taken_bytes) {
   const size_t free_bytes = device::cpu::available_memory_bytes();
-  const size_t share = free_bytes / 10 * 9;
-  return options.memory_bytes_max == 0 ? share : std::min(options.memory_bytes_max, free_bytes);
+  const size_t usable =
+      options.memory_bytes_max == 0
+          ? free_bytes / 10 * 9
+          : std::min(difference(options.memory_bytes_max, taken_bytes), free_bytes);
+  return difference(usable, options.cache_memory_bytes);
 }
 
+enum class Weights { to_be_loaded, loaded };
+
+// Before the weights are loaded it is a plan, by their size; after it, by what is left.
 Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, model::Model& model,
-                      device::KvType kv_type) {
+                      device::KvType kv_type, Weights weights) {
+  const bool are_loaded = weights == Weights::loaded;
   const model::Config& config = model.config();
   const size_t model_context = std::min(std::max<size_t>(config.context_length, 1), kMaxContext);
   const bool named = options.context_length > 0;
@@ -157,10 +168,12 @@ Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, mode
   // What loading takes is given back before scratch is allocated.
   const size_t scratch_bytes = (scratch_floats + host_logits) * sizeof(float) +
                                model::routing_shape(config, largest).bytes();
+  const size_t weight_bytes = model::weight_bytes(file, model);
   return plan_capacity({
       .where = file.name(),
-      .weight_bytes = model::weight_bytes(file, model),
-      .scratch_bytes = std::max(scratch_bytes, model::loading_bytes(file, model)),
+      .weight_bytes = are_loaded ? 0 : weight_bytes,
+      .scratch_bytes =
+          are_loaded ? scratch_bytes : std::max(scratch_bytes, model::loading_bytes(file, model)),
       .bytes_per_page = kv_cache.bytes_per_page(),
       .bytes_per_slot = config.num_recurrent_layers() == 0
                             ? 0
@@ -169,8 +182,29 @@ Result<Capacity> plan(const EngineOptions& options, const gguf::File& file, mode
       .context_length = named ? std::min(options.context_length, model_context) : model_context,
       .context_is_must = named,
       .max_sequences = options.max_sequences,
-      .available_bytes = usable_memory(options),
+      .available_bytes = usable_memory(options, are_loaded ? weight_bytes : 0),
   });
+}
+
+ModelFacts::ContextLimit context_limit(const Capacity& capacity, const ModelFacts& facts) {
+  if (capacity.limit == LengthLimit::memory) return ModelFacts::ContextLimit::memory;
+  const bool is_shorter = capacity.admissible_tokens < facts.trained_context;
+  return is_shorter ? ModelFacts::ContextLimit::option : ModelFacts::ContextLimit::model;
+}
+
+// Null: nobody wants any.
+std::unique_ptr<cache::Tiers> open_tiers(const EngineOptions& options, const gguf::File& file,
+                                         const device::Device& device) {
+  if (!options.prefix_cache) return nullptr;
+  if (options.cache_memory_bytes == 0 && options.cache_dir.empty()) return nullptr;
+  const std::string identity =
+      fmt::format("{} page {} kv {} layout {} rank 0 of 1", model_identity(file), kPageSize,
+                  options.kv_type, device.info().cache_layout);
+  return cache::Tiers::create({.memory_bytes_max = options.cache_memory_bytes,
+                               .disk = {.folder = options.cache_dir,
+                                        .bytes_max = options.cache_disk_bytes,
+                                        .identity = identity}},
+                              {});
 }
 
 Status check_options(const EngineOptions& options) {
@@ -192,7 +226,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   ASSIGN_OR_RETURN(auto tokenizer, open_tokenizer(file));
   ASSIGN_OR_RETURN(const auto description, model::describe_model(file));
   RETURN_IF_ERROR(check_vocabulary(file, *tokenizer, description->config()));
-  ASSIGN_OR_RETURN(const Capacity capacity, plan(options, file, *description, kv_type));
+  RETURN_IF_ERROR(plan(options, file, *description, kv_type, Weights::to_be_loaded));
   ASSIGN_OR_RETURN(auto device, device::create_device(options.device, options.num_threads));
   auto work_times = options.timing ? std::make_unique<WorkTimes>() : nullptr;
   if (work_times) device = device::time_device(std::move(device), *work_times);
@@ -204,6 +238,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
     return phases.report(Phase::pack, static_cast<double>(done) / static_cast<double>(total));
   };
   ASSIGN_OR_RETURN(auto model, model::load_model(file, *device, progress));
+  ASSIGN_OR_RETURN(const Capacity capacity, plan(options, file, *model, kv_type, Weights::loaded));
   ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(*device, *model,
                                                           memory_plan(options, capacity, kv_type)));
   times.pack = phases.elapsed();
@@ -217,9 +252,12 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   if (work_times) work_times->restart();
   times.warm = phases.elapsed();
 
+  auto tiers = open_tiers(options, file, *device);
   facts.kv_type = options.kv_type;
   facts.device = fmt::format("{} ({})", device->info().name, device->info().description);
   facts.admissible_tokens = capacity.admissible_tokens;
+  facts.context_limit = context_limit(capacity, facts);
+  facts.pool_tokens = capacity.num_pages * kPageSize;
   facts.max_sequences = capacity.max_sequences;
   facts.load_times = times;
   phases.report(Phase::ready, 1);
@@ -229,6 +267,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                                    .device = std::move(device),
                                                    .model = std::move(model),
                                                    .rank = std::move(rank),
+                                                   .tiers = std::move(tiers),
                                                    .capacity = capacity,
                                                    .facts = std::move(facts)});
 }

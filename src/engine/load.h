@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/work_times.h"
+#include "cache/tiers.h"
 #include "device/device.h"
 #include "engine/capacity.h"
 #include "engine/engine.h"
@@ -22,6 +23,7 @@ struct LoadedModel {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<Rank> rank;
+  std::unique_ptr<cache::Tiers> tiers;  // null: none are wanted
   Capacity capacity;
   ModelFacts facts;
 };

@@ -4,33 +4,29 @@
 
 namespace evener::engine {
 
-RankPass PassBuilder::build(const sched::Step& step, const Residency& residency,
+RankPass PassBuilder::build(std::span<const sched::Slice> step, const cache::Residency& residency,
                             TokensOf tokens_of) {
   clear();
-  for (const sched::Slice& slice : step.slices) {
+  for (const sched::Slice& slice : step) {
     const size_t first_row = tokens_.size();
-    const int32_t state_slot = residency.state_slot(slice.sequence);
     slices_.push_back({.first_row = first_row,
                        .num_rows = slice.num_tokens,
                        .first_position = slice.first_position,
                        .pages = residency.pages(slice.sequence),
-                       .state_slot = state_slot});
-    if (slice.first_position == 0 && state_slot >= 0) fresh_slots_.push_back(state_slot);
+                       .state_slot = residency.state_slot(slice.sequence)});
     add_rows(slice, tokens_of(slice.sequence));
     add_logit_rows(slice, first_row);
   }
   return {.input = {.tokens = tokens_,
                     .positions = positions_,
                     .batch = {.slices = slices_, .num_rows = tokens_.size()},
-                    .logit_rows = logit_rows_},
-          .fresh_slots = fresh_slots_};
+                    .logit_rows = logit_rows_}};
 }
 
 void PassBuilder::clear() {
   tokens_.clear();
   positions_.clear();
   logit_rows_.clear();
-  fresh_slots_.clear();
   slices_.clear();
   logit_ranges_.clear();
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "cache/residency.h"
 #include "device/batch.h"
 #include "engine/rank_pass.h"
-#include "engine/residency.h"
 #include "sched/step.h"
 #include "tokenizer/token_id.h"
 
@@ -21,9 +21,10 @@ class PassBuilder {
   // All tokens of a sequence, from position 0 on.
   using TokensOf = FunctionRef<std::span<const tokenizer::TokenId>(sched::SequenceId)>;
 
-  // Every sequence of the step has pages for its slice. The pass points into the builder and the
-  // residency: valid until either changes.
-  RankPass build(const sched::Step& step, const Residency& residency, TokensOf tokens_of);
+  // `step`: its slices, each of whose sequences has pages for it. The pass points into the builder
+  // and the residency: valid until either changes.
+  RankPass build(std::span<const sched::Slice> step, const cache::Residency& residency,
+                 TokensOf tokens_of);
 
   // Where a slice's rows lie among the logits of the pass built last; those of slices without
   // logits are empty.
@@ -41,7 +42,6 @@ class PassBuilder {
   std::vector<int32_t> tokens_;
   std::vector<int32_t> positions_;
   std::vector<int32_t> logit_rows_;
-  std::vector<int32_t> fresh_slots_;
   std::vector<device::Slice> slices_;
   std::vector<LogitRange> logit_ranges_;
 };

@@ -11,15 +11,36 @@ Rank::Rank(device::Device& device, const model::Model& model, std::unique_ptr<pa
     : device_(&device), model_(&model), comm_(std::move(comm)), memory_(std::move(memory)) {}
 
 std::span<const float> Rank::run(const RankPass& rank_pass) {
-  if (memory_.state) {
-    for (const int32_t slot : rank_pass.fresh_slots) device_->reset_state(*memory_.state, slot);
-  }
   model::Pass pass(*device_, *comm_, memory_, rank_pass.input);
   const model::Pass::Scope scope(pass);
   const device::Tensor logits = model_->forward(pass);
   logits_.resize(logits.rows * logits.cols);
   if (!logits_.empty()) device_->read(logits, logits_);
   return logits_;
+}
+
+void Rank::clear_state(int32_t slot) { device_->reset_state(*memory_.state, slot); }
+
+void Rank::copy_state(int32_t from, int32_t to) { device_->copy_state(*memory_.state, from, to); }
+
+size_t Rank::page_bytes() const { return memory_.kv ? memory_.kv->stored_page_bytes() : 0; }
+
+size_t Rank::state_bytes() const { return memory_.state ? memory_.state->stored_slot_bytes() : 0; }
+
+void Rank::read_page(int32_t page, std::span<std::byte> bytes) {
+  device_->read_page(*memory_.kv, page, bytes);
+}
+
+void Rank::write_page(int32_t page, std::span<const std::byte> bytes) {
+  device_->write_page(*memory_.kv, page, bytes);
+}
+
+void Rank::read_state(int32_t slot, std::span<std::byte> bytes) {
+  device_->read_state(*memory_.state, slot, bytes);
+}
+
+void Rank::write_state(int32_t slot, std::span<const std::byte> bytes) {
+  device_->write_state(*memory_.state, slot, bytes);
 }
 
 std::vector<std::vector<uint64_t>> Rank::expert_uses() const {

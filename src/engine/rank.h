@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,6 +24,20 @@ class Rank {
 
   // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one.
   std::span<const float> run(const RankPass& pass);
+
+  // The recurrent state before the first token; a state for two to go on from. Only in models that
+  // have some.
+  void clear_state(int32_t slot);
+  void copy_state(int32_t from, int32_t to);
+
+  // What one page and one state take in all layers of this rank, as the device lays them out; 0 in
+  // models without. Their bytes, and back, as device::Device says.
+  size_t page_bytes() const;
+  size_t state_bytes() const;
+  void read_page(int32_t page, std::span<std::byte> bytes);
+  void write_page(int32_t page, std::span<const std::byte> bytes);
+  void read_state(int32_t slot, std::span<std::byte> bytes);
+  void write_state(int32_t slot, std::span<const std::byte> bytes);
 
   // How often each expert was chosen since the last reset: [layers][experts]; empty in models
   // without.

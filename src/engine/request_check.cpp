@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,13 @@ Status check_length(const GenerationRequest& request, size_t admissible_tokens) 
                .remedy = {}};
 }
 
+Status check_message_ends(const GenerationRequest& request) {
+  const std::vector<size_t>& ends = request.message_ends;
+  const bool are_inside = ends.empty() || ends.back() <= request.prompt.size();
+  if (are_inside && std::ranges::is_sorted(ends)) return {};
+  return refuse("message_ends", "has to rise and to end within the prompt");
+}
+
 }  // namespace
 
 Status check(const GenerationRequest& request, const RequestLimits& limits) {
@@ -66,6 +74,7 @@ Status check(const GenerationRequest& request, const RequestLimits& limits) {
   RETURN_IF_ERROR(check_tokens("prompt", request.prompt, limits.vocab_size));
   RETURN_IF_ERROR(sample::check(request.sampling, limits.vocab_size));
   RETURN_IF_ERROR(check_stops(request));
+  RETURN_IF_ERROR(check_message_ends(request));
   RETURN_IF_ERROR(check_count("stop_token_ids", request.stop_token_ids.size(), kStopTokensMax));
   RETURN_IF_ERROR(check_tokens("stop_token_ids", request.stop_token_ids, limits.vocab_size));
   if (request.num_top_logprobs.value_or(0) > kTopLogprobsMax) {

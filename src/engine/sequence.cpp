@@ -36,11 +36,26 @@ Sequence::Sequence(Parts parts)
   update_.num_prompt_tokens = tokens_.size();
 }
 
-sched::first_come::Arrival Sequence::arrival() const {
-  return {.id = parts_.id,
-          .num_prompt_tokens = update_.num_prompt_tokens,
-          .num_new_tokens_max = parts_.request.max_new_tokens,
-          .prompt_logits = parts_.request.prompt_logprobs};
+sched::Arrival Sequence::arrival(sched::Time arrived) const {
+  const GenerationRequest& request = parts_.request;
+  return {.newcomer = {.id = parts_.id,
+                       .tokens = tokens_,
+                       .salt = request.salt,
+                       .session = request.session,
+                       .message_ends = request.message_ends},
+          .num_new_tokens_max = request.max_new_tokens,
+          .prompt_logits = request.prompt_logprobs,
+          .client = request.client,
+          .priority = request.priority,
+          .arrived = arrived};
+}
+
+void Sequence::is_admitted(const cache::Match& match) {
+  update_.num_ahead.reset();
+  if (std::exchange(was_admitted_, true)) return;  // what it computed itself is not a hit
+  update_.num_cached_tokens = match.num_tokens;
+  update_.match_end = match.end;
+  num_prefilled_ = match.num_tokens;
 }
 
 void Sequence::step_begins(Clock::time_point now) {
@@ -49,8 +64,10 @@ void Sequence::step_begins(Clock::time_point now) {
 
 void Sequence::read_prompt(size_t first_position, size_t position_end,
                            std::span<const float> logits) {
-  num_prefilled_ = position_end;
-  if (first_position == 0 && !logits.empty()) {
+  const bool knew_prompt = num_prefilled_ == update_.num_prompt_tokens;
+  num_prefilled_ = std::min(std::max(num_prefilled_, position_end), update_.num_prompt_tokens);
+  if (knew_prompt) return;
+  if (prompt_outputs_.empty() && !logits.empty()) {
     prompt_outputs_.push_back(describe(tokens_[0], nullptr));  // nothing came before it
   }
   // Each row speaks about the token behind it.
@@ -58,6 +75,7 @@ void Sequence::read_prompt(size_t first_position, size_t position_end,
   for (size_t row = 0; row < num_rows; ++row) {
     const size_t position = first_position + row + 1;
     if (position == update_.num_prompt_tokens) break;
+    if (position < prompt_outputs_.size()) continue;
     const auto row_logits = logits.subspan(row * parts_.vocab_size, parts_.vocab_size);
     if (!sample::arg_max(row_logits)) {
       return fail(sample::no_finite_logit("prompt token", position));
@@ -65,7 +83,7 @@ void Sequence::read_prompt(size_t first_position, size_t position_end,
     const sample::Logprobs logprobs(row_logits);
     prompt_outputs_.push_back(describe(tokens_[position], &logprobs));
   }
-  if (position_end < update_.num_prompt_tokens) return;
+  if (num_prefilled_ < update_.num_prompt_tokens) return;
   update_.prompt_tokens = std::move(prompt_outputs_);
   if (parts_.request.max_new_tokens == 0) finish(FinishReason::length);
 }
@@ -129,23 +147,30 @@ TokenLogprob Sequence::scored(TokenId id, const sample::Logprobs* logprobs) cons
 }
 
 Timing Sequence::timing(Clock::time_point now) const {
-  if (!started_) return {.queued = now - submitted_, .prefill = {}, .decode = {}};
+  if (!started_) return {.queued = now - submitted_};
   if (!first_token_) {
-    return {.queued = *started_ - submitted_, .prefill = now - *started_, .decode = {}};
+    return {.queued = *started_ - submitted_, .prefill = now - *started_};
   }
   return {.queued = *started_ - submitted_,
           .prefill = *first_token_ - *started_,
-          .decode = now - *first_token_};
+          .decode = now - *first_token_,
+          .gap_max = gap_max_};
 }
 
 void Sequence::deliver(Clock::time_point now) {
   EVENER_ASSERT(parts_.sink);
-  if (!first_token_ && update_.num_generated_tokens > 0) first_token_ = now;
+  if (!update_.tokens.empty()) {
+    if (first_token_) gap_max_ = std::max(gap_max_, now - last_token_);
+    if (!first_token_) first_token_ = now;
+    last_token_ = now;
+  }
   update_.num_prefilled_tokens = num_prefilled_;
   update_.timing = timing(now);
   Update next;
   next.id = update_.id;
   next.num_prompt_tokens = update_.num_prompt_tokens;
+  next.num_cached_tokens = update_.num_cached_tokens;
+  next.match_end = update_.match_end;
   next.num_generated_tokens = update_.num_generated_tokens;
   const bool last = finished();
   parts_.sink(std::exchange(update_, std::move(next)));

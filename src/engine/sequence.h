@@ -11,7 +11,7 @@
 #include "engine/generation.h"
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
-#include "sched/first_come.h"
+#include "sched/scheduler.h"
 #include "tokenizer/tokenizer.h"
 
 namespace evener::engine {
@@ -34,21 +34,30 @@ class Sequence {
   explicit Sequence(Parts parts);
 
   SequenceId id() const { return parts_.id; }
-  sched::first_come::Arrival arrival() const;
+  sched::Arrival arrival(sched::Time arrived) const;
   std::span<const TokenId> tokens() const { return tokens_; }  // prompt, then what was generated
+  int priority() const { return parts_.request.priority; }
   bool finished() const { return update_.finish.has_value(); }
+
+  // It waits behind `num_ahead` others.
+  void waits(size_t num_ahead) { update_.num_ahead = num_ahead; }
+
+  // It has a place. `match`: what of its tokens need not be computed.
+  void is_admitted(const cache::Match& match);
 
   // A step that carries this sequence begins.
   void step_begins(Clock::time_point now);
 
   // Prompt tokens up to position_end have been read. `logits` [tokens read, vocab] are theirs, or
-  // empty unless prompt_logprobs was asked for.
+  // empty unless prompt_logprobs was asked for. After the sequence has lost its place, tokens come
+  // by again, those of its own answer too.
   void read_prompt(size_t first_position, size_t position_end, std::span<const float> logits);
 
   // Chooses the next token from logits [vocab]. May finish the sequence.
   void generate(std::span<const float> logits, sample::Workspace& workspace);
 
   void cancel() { finish(FinishReason::cancelled); }
+  void fail(Error error);
 
   // Tells the sink what has come since the last time.
   void deliver(Clock::time_point now);
@@ -58,7 +67,6 @@ class Sequence {
   std::span<const TokenId> forbidden() const;
   void accept(TokenId id);
   void finish(FinishReason reason);
-  void fail(Error error);
   TokenOutput describe(TokenId id, const sample::Logprobs* logprobs) const;
   TokenLogprob scored(TokenId id, const sample::Logprobs* logprobs) const;
   Timing timing(Clock::time_point now) const;
@@ -74,6 +82,9 @@ class Sequence {
   Clock::time_point submitted_;
   std::optional<Clock::time_point> started_;
   std::optional<Clock::time_point> first_token_;
+  Clock::time_point last_token_;
+  Clock::duration gap_max_{};
+  bool was_admitted_ = false;
 
   Update update_;  // of the running step
 };

@@ -1,5 +1,7 @@
 #include "engine/step_loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,14 +11,37 @@ namespace evener::engine {
 namespace {
 
 using Clock = Sequence::Clock;
+using namespace std::chrono_literals;
 
 // Clocks cannot add an unlimited patience.
 constexpr std::chrono::milliseconds kPatienceMax = std::chrono::hours(24 * 365);
 
+// Who waits hears of a change no more often: a long queue moves on with every answer.
+constexpr auto kQueueNews = 250ms;
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+Error has_no_place(std::string why) {
+  return {.code = Code::unavailable,
+          .doing = "accept the request",
+          .where = {},
+          .why = std::move(why),
+          .remedy = "try again later"};
+}
+
+std::string queue_is_full(size_t num_waiting) {
+  return fmt::format("{} requests are waiting already, as many as may", num_waiting);
+}
+
 }  // namespace
 
-StepLoop::StepLoop(Rank& rank, const Options& options)
-    : rank_(rank), options_(options), scheduler_(options.scheduler), residency_(options.residency) {
+StepLoop::StepLoop(Rank& rank, cache::Tiers* tiers, const Options& options)
+    : rank_(rank),
+      options_(options),
+      tiers_(tiers),
+      residency_(options.residency, tiers),
+      scheduler_(options.scheduler, residency_),
+      transfers_(rank, tiers) {
   publish();  // the totals, for those who ask before the first step
   thread_ = std::thread([this] { run(); });
 }
@@ -47,6 +72,14 @@ Status StepLoop::submit(std::unique_ptr<Sequence> sequence) {
                    .why = "the engine is shutting down",
                    .remedy = {}};
     }
+    // The scheduler has the last word; this spares a crowd the way there. Who is urgent may take
+    // somebody else's place.
+    const size_t num_free_places = options_.scheduler.max_sequences - published_.running;
+    const size_t num_waiting = published_.waiting + inbox_.arrivals.size();
+    if (sequence->priority() >= 0 && num_waiting >= num_free_places &&
+        num_waiting - num_free_places >= options_.scheduler.max_queued) {
+      return has_no_place(queue_is_full(num_waiting));
+    }
     inbox_.arrivals.push_back(std::move(sequence));
     ++num_live_;
     ++num_requests_;
@@ -58,7 +91,15 @@ Status StepLoop::submit(std::unique_ptr<Sequence> sequence) {
 void StepLoop::cancel(SequenceId id) {
   {
     const std::lock_guard lock(mutex_);
-    inbox_.cancels.push_back(id);
+    inbox_.cancels.push_back({.id = id, .asked = Clock::now()});
+  }
+  work_.notify_one();
+}
+
+void StepLoop::flush_cache() {
+  {
+    const std::lock_guard lock(mutex_);
+    inbox_.flush_cache = true;
   }
   work_.notify_one();
 }
@@ -82,110 +123,202 @@ Stats StepLoop::stats() const {
 }
 
 void StepLoop::run() noexcept {
+  bool may_have_work = true;
   for (;;) {
-    Inbox inbox = wait_for_work();
+    Inbox inbox = wait_for_work(may_have_work);
     const bool stop = inbox.stop;
     take_in(std::move(inbox));
     if (stop) cancel_all();
-    run_step();
+    may_have_work = run_step();
+    tell_queue();
+    if (stop) save_cache();
     publish();
     deliver();
-    settle();
+    note_quiet();
     if (stop) return;
   }
 }
 
-StepLoop::Inbox StepLoop::wait_for_work() {
+StepLoop::Inbox StepLoop::wait_for_work(bool may_have_work) {
   std::unique_lock lock(mutex_);
-  // Whatever waits can be admitted once nothing runs, so only an empty loop may sleep.
-  if (inbox_.empty() && sequences_.empty()) {
+  if (inbox_.empty() && !may_have_work) {
     const WorkTimer timer(options_.times, Work::idle);
-    work_.wait(lock, [this] { return !inbox_.empty(); });
+    const auto has_news = [this] { return !inbox_.empty(); };
+    if (const auto wake_at = scheduler_.wake_at()) {
+      work_.wait_until(lock, start_ + *wake_at, has_news);
+    } else {
+      work_.wait(lock, has_news);
+    }
   }
   published_.waiting += inbox_.arrivals.size();  // they must not be missing until publish()
   return std::exchange(inbox_, {});
 }
 
 void StepLoop::take_in(Inbox inbox) {
-  for (auto& sequence : inbox.arrivals) {
-    scheduler_.add(sequence->arrival());
-    sequences_.emplace(sequence->id(), std::move(sequence));
-  }
-  for (const SequenceId id : inbox.cancels) {
-    const auto it = sequences_.find(id);
-    if (it == sequences_.end()) continue;
-    it->second->cancel();
-    ++counted_.cancelled;
-    end(id);
-  }
+  for (auto& sequence : inbox.arrivals) add(std::move(sequence));
+  for (const Cancel& asked : inbox.cancels) cancel(asked);
   if (inbox.cancel_all) cancel_all();
+  if (inbox.flush_cache) residency_.flush();
+}
+
+void StepLoop::add(std::unique_ptr<Sequence> sequence) {
+  const SequenceId id = sequence->id();
+  const sched::Added added = scheduler_.add(sequence->arrival(now()));
+  sequences_.emplace(id, std::move(sequence));
+  if (added.displaced != 0) refuse(added.displaced, "a more urgent request took its place");
+  switch (added.outcome) {
+    case sched::AddOutcome::queued:
+      return;
+    case sched::AddOutcome::queue_full:
+      return refuse(id, queue_is_full(scheduler_.num_waiting()));
+    case sched::AddOutcome::too_large:  // request_check has seen to that
+      break;
+  }
+  EVENER_ASSERT(false);
+}
+
+// It has not run and never will.
+void StepLoop::refuse(SequenceId id, std::string why) {
+  sequences_.at(id)->fail(has_no_place(std::move(why)));
+  ++counted_.refused;
+  end(id);
+}
+
+void StepLoop::cancel(const Cancel& asked) {
+  const auto it = sequences_.find(asked.id);
+  if (it == sequences_.end()) return;
+  it->second->cancel();
+  end(asked.id);
+  ++counted_.cancelled;
+  counted_.cancel_seconds_max =
+      std::max(counted_.cancel_seconds_max, seconds(Clock::now() - asked.asked));
 }
 
 void StepLoop::cancel_all() {
   while (!sequences_.empty()) {
-    sequences_.begin()->second->cancel();
-    ++counted_.cancelled;
-    end(sequences_.begin()->first);
+    cancel({.id = sequences_.begin()->first, .asked = Clock::now()});
   }
 }
 
-void StepLoop::run_step() {
-  const sched::Step step = scheduler_.next_step(residency_.room());
-  if (step.empty()) return;
+// False: nothing can run until something new happens.
+bool StepLoop::run_step() {
+  let_go_of_expired();
   const Clock::time_point begin = Clock::now();
-  for (const sched::Slice& slice : step.slices) sequences_.at(slice.sequence)->step_begins(begin);
-  prepare(step);
-  const RankPass pass = builder_.build(
-      step, residency_, [this](SequenceId id) { return sequences_.at(id)->tokens(); });
-  apply(step, rank_.run(pass));
-  ++counted_.steps;
-  counted_.step_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// Gives the step's sequences their places.
-void StepLoop::prepare(const sched::Step& step) {
+  const sched::Step step = scheduler_.next_step(begin - start_);
   for (const sched::Admission& admission : step.admitted) {
-    const SequenceId id = admission.sequence;
-    residency_.admit(id, scheduler_.pages_of(sequences_.at(id)->arrival()));
+    sequences_.at(admission.sequence)->is_admitted(admission.match);
   }
-  for (const sched::Slice& slice : step.slices) {
-    residency_.cover(slice.sequence, slice.first_position + slice.num_tokens);
+  if (step.empty()) return false;
+  const std::vector<sched::Slice> slices = make_transfers(step);
+  for (const sched::Slice& slice : slices) sequences_.at(slice.sequence)->step_begins(begin);
+  if (!slices.empty()) compute(slices);
+  const Clock::time_point end = Clock::now();
+  scheduler_.step_done(begin - start_, end - start_);
+  settle(slices);
+  ++counted_.steps;
+  counted_.step_seconds += seconds(end - begin);
+  return true;
+}
+
+void StepLoop::let_go_of_expired() {
+  for (const SequenceId id : scheduler_.expired(now())) {
+    refuse(id, fmt::format("no place became free within {} s",
+                           sched::seconds(options_.scheduler.queue_timeout)));
   }
 }
 
-void StepLoop::apply(const sched::Step& step, std::span<const float> logits) {
+// Returns the slices that can run: without those of sequences whose pages or state could not be
+// loaded.
+std::vector<sched::Slice> StepLoop::make_transfers(const sched::Step& step) {
+  std::vector<sched::Slice> slices = step.slices;
+  std::vector<SequenceId> failed;
+  for (const cache::Transfer& transfer : step.transfers) {
+    const bool is_lost = std::ranges::find(failed, transfer.sequence) != failed.end();
+    if (transfer.is_load() && is_lost) continue;
+    if (!transfers_.run(transfer)) failed.push_back(transfer.sequence);
+  }
+  for (const SequenceId id : failed) {
+    scheduler_.load_failed(id, now());
+    std::erase_if(slices, [id](const sched::Slice& slice) { return slice.sequence == id; });
+  }
+  return slices;
+}
+
+void StepLoop::compute(std::span<const sched::Slice> slices) {
+  const RankPass pass = builder_.build(
+      slices, residency_, [this](SequenceId id) { return sequences_.at(id)->tokens(); });
+  apply(slices, rank_.run(pass));
+}
+
+void StepLoop::apply(std::span<const sched::Slice> slices, std::span<const float> logits) {
   const WorkTimer timer(options_.times, Work::sampling);
-  for (size_t i = 0; i < step.slices.size(); ++i) {
+  for (size_t i = 0; i < slices.size(); ++i) {
     const PassBuilder::LogitRange range = builder_.logits_of_slice(i);
-    apply(step.slices[i], logits.subspan(range.first_row * options_.vocab_size,
-                                         range.num_rows * options_.vocab_size));
+    apply(slices[i], logits.subspan(range.first_row * options_.vocab_size,
+                                    range.num_rows * options_.vocab_size));
   }
 }
 
-// Lets one sequence use what the step computed for it. Its failing is its own.
 void StepLoop::apply(const sched::Slice& slice, std::span<const float> logits) {
   Sequence& sequence = *sequences_.at(slice.sequence);
-  const size_t position_end = slice.first_position + slice.num_tokens;
   if (slice.kind == sched::Slice::Kind::prompt) {
     counted_.prompt_tokens += slice.num_tokens;
     sequence.read_prompt(
-        slice.first_position, position_end,
+        slice.first_position, slice.position_end(),
         slice.logits == sched::Slice::Logits::all ? logits : std::span<const float>());
   }
-  const bool knows_all = position_end == sequence.tokens().size();
-  if (knows_all && !sequence.finished()) {
-    sequence.generate(logits.last(options_.vocab_size), workspace_);
-    if (sequence.tokens().size() > position_end) ++counted_.generated_tokens;
-    if (!sequence.finished()) scheduler_.token_known(slice.sequence);
+  const bool knows_all = slice.position_end() == sequence.tokens().size();
+  if (!knows_all || sequence.finished()) return;
+  sequence.generate(logits.last(options_.vocab_size), workspace_);
+  if (sequence.tokens().size() == slice.position_end()) return;
+  ++counted_.generated_tokens;
+  given_.push_back(slice.sequence);
+}
+
+// Tells the scheduler what has become of the step's sequences.
+void StepLoop::settle(std::span<const sched::Slice> slices) {
+  for (const sched::Slice& slice : slices) {
+    if (sequences_.at(slice.sequence)->finished()) {
+      end(slice.sequence);
+    } else {
+      touched_.push_back(slice.sequence);
+    }
   }
-  if (sequence.finished()) return end(slice.sequence);
-  touched_.push_back(slice.sequence);
+  for (const SequenceId id : given_) {
+    const auto it = sequences_.find(id);
+    if (it != sequences_.end()) scheduler_.token_known(id, it->second->tokens().back());
+  }
+  given_.clear();
+}
+
+// Those who wait, when the queue has changed.
+void StepLoop::tell_queue() {
+  if (scheduler_.num_waiting() == 0 && told_queue_.empty()) return;
+  const Clock::time_point now = Clock::now();
+  if (now - queue_told_ < kQueueNews) return;
+  std::vector<SequenceId> queue = scheduler_.waiting_ids();
+  if (queue == told_queue_) return;
+  for (size_t i = 0; i < queue.size(); ++i) {
+    sequences_.at(queue[i])->waits(i);
+    touched_.push_back(queue[i]);
+  }
+  told_queue_ = std::move(queue);
+  queue_told_ = now;
+}
+
+// So that the next start finds it.
+void StepLoop::save_cache() {
+  if (tiers_ == nullptr) return;
+  residency_.save_all();
+  for (const cache::Transfer& transfer : residency_.take_transfers()) {
+    if (transfer.is_save()) transfers_.save(transfer, cache::WhenBusy::wait);
+  }
+  tiers_->finish();
 }
 
 // Gives back all that the sequence holds. Its last update comes at the end of the step.
 void StepLoop::end(SequenceId id) {
   scheduler_.remove(id);
-  residency_.release(id);
   const auto it = sequences_.find(id);
   ended_.push_back(std::move(it->second));
   sequences_.erase(it);
@@ -195,10 +328,9 @@ void StepLoop::end(SequenceId id) {
 void StepLoop::publish() {
   counted_.running = scheduler_.num_running();
   counted_.waiting = scheduler_.num_waiting();
-  counted_.kv_pages_used = residency_.page_pool().num_taken();
-  counted_.kv_pages_total = residency_.page_pool().num_pages();
-  counted_.state_slots_used = residency_.slot_pool().num_taken();
-  counted_.state_slots_total = residency_.slot_pool().num_slots();
+  counted_.scheduler = scheduler_.stats();
+  counted_.cache = residency_.stats();
+  if (tiers_ != nullptr) counted_.tiers = tiers_->stats();
   const std::lock_guard lock(mutex_);
   published_ = counted_;
 }
@@ -211,7 +343,7 @@ void StepLoop::deliver() {
   ended_.clear();  // the sinks go, before anybody is told that all is quiet
 }
 
-void StepLoop::settle() {
+void StepLoop::note_quiet() {
   const std::lock_guard lock(mutex_);
   num_live_ = sequences_.size() + inbox_.arrivals.size();
   if (num_live_ == 0) quiet_.notify_all();

@@ -6,18 +6,22 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "base/work_times.h"
+#include "cache/residency.h"
+#include "cache/tiers.h"
 #include "engine/engine.h"
 #include "engine/pass_builder.h"
 #include "engine/rank.h"
-#include "engine/residency.h"
 #include "engine/sequence.h"
+#include "engine/transfer_runner.h"
 #include "sample/sampler.h"
-#include "sched/first_come.h"
+#include "sched/scheduler.h"
 
 namespace evener::engine {
 
@@ -29,14 +33,14 @@ namespace evener::engine {
 class StepLoop {
  public:
   struct Options {
-    sched::first_come::SchedulerOptions scheduler;
-    ResidencyOptions residency;
+    sched::SchedulerOptions scheduler;
+    cache::ResidencyOptions residency;
     size_t vocab_size = 0;
     WorkTimes* times = nullptr;  // gets sampling and idle time; null: nobody wants to know
   };
 
-  // The rank outlives the loop and is used by nobody else.
-  StepLoop(Rank& rank, const Options& options);
+  // The rank outlives the loop and is used by nobody else; so do the tiers, which may be null.
+  StepLoop(Rank& rank, cache::Tiers* tiers, const Options& options);
 
   ~StepLoop() { stop(); }
   StepLoop(const StepLoop&) = delete;
@@ -44,48 +48,73 @@ class StepLoop {
 
   SequenceId next_id();
 
-  // Error: unavailable, after drain() began.
+  // Errors: unavailable, after drain() began or with too many waiting already.
   Status submit(std::unique_ptr<Sequence> sequence);
   void cancel(SequenceId id);
+  // Forgets what was computed for requests that have ended.
+  void flush_cache();
   void drain(std::chrono::milliseconds patience);
-  // Cancels what is left, with a last update for each, and joins the thread.
+  // Cancels what is left, with a last update for each, has the tiers keep what they want, and joins
+  // the thread.
   void stop();
   Stats stats() const;
 
  private:
+  struct Cancel {
+    SequenceId id = 0;
+    Sequence::Clock::time_point asked;
+  };
   // What other threads have asked for since the last step.
   struct Inbox {
     std::vector<std::unique_ptr<Sequence>> arrivals;
-    std::vector<SequenceId> cancels;
+    std::vector<Cancel> cancels;
     bool cancel_all = false;
+    bool flush_cache = false;
     bool stop = false;
-    bool empty() const { return arrivals.empty() && cancels.empty() && !cancel_all && !stop; }
+    bool empty() const {
+      return arrivals.empty() && cancels.empty() && !cancel_all && !flush_cache && !stop;
+    }
   };
 
   void run() noexcept;
-  Inbox wait_for_work();
+  Inbox wait_for_work(bool may_have_work);
   void take_in(Inbox inbox);
   void cancel_all();
-  void run_step();
-  void prepare(const sched::Step& step);
-  void apply(const sched::Step& step, std::span<const float> logits);
+  sched::Time now() const { return Sequence::Clock::now() - start_; }
+  void add(std::unique_ptr<Sequence> sequence);
+  void refuse(SequenceId id, std::string why);
+  void cancel(const Cancel& cancel);
+  bool run_step();
+  void let_go_of_expired();
+  std::vector<sched::Slice> make_transfers(const sched::Step& step);
+  void compute(std::span<const sched::Slice> slices);
+  void apply(std::span<const sched::Slice> slices, std::span<const float> logits);
   void apply(const sched::Slice& slice, std::span<const float> logits);
+  void settle(std::span<const sched::Slice> slices);
+  void tell_queue();
+  void save_cache();
   void end(SequenceId id);
   void publish();
   void deliver();
-  void settle();
+  void note_quiet();
 
   // Used by the loop's thread alone.
   Rank& rank_;
   const Options options_;
-  sched::first_come::Scheduler scheduler_;
-  Residency residency_;
+  cache::Tiers* tiers_;
+  cache::Residency residency_;
+  sched::Scheduler scheduler_;
+  TransferRunner transfers_;
   PassBuilder builder_;
   sample::Workspace workspace_;
   std::map<SequenceId, std::unique_ptr<Sequence>> sequences_;
   std::vector<std::unique_ptr<Sequence>> ended_;  // in this step; their last update is still to go
+  std::vector<SequenceId> given_;                 // a token in this step
   std::vector<SequenceId> touched_;               // by this step, and not ended
-  Stats counted_;                                 // what the loop knows, without requests
+  std::vector<SequenceId> told_queue_;            // as those who wait know it
+  Sequence::Clock::time_point queue_told_{};
+  Stats counted_;  // what the loop knows, without requests
+  const Sequence::Clock::time_point start_ = Sequence::Clock::now();
 
   mutable std::mutex mutex_;
   std::condition_variable work_;   // the inbox has something

@@ -21,12 +21,11 @@ void run_rows(Rank& rank, size_t num_rows, int32_t state_slot) {
                             .first_position = 0,
                             .pages = {&kPage, 1},
                             .state_slot = state_slot};
-  const std::span<const int32_t> fresh(&kSlot, state_slot < 0 ? 0 : 1);
+  if (state_slot >= 0) rank.clear_state(state_slot);
   rank.run({.input = {.tokens = tokens,
                       .positions = positions,
                       .batch = {.slices = {&slice, 1}, .num_rows = num_rows},
-                      .logit_rows = {&last_row, 1}},
-            .fresh_slots = fresh});
+                      .logit_rows = {&last_row, 1}}});
 }
 
 }  // namespace

@@ -131,6 +131,9 @@ class Scheduler {
   // When next_step() or expired() may have something to say though nothing has happened.
   std::optional<Time> wake_at() const;
 
+  // Who waits, by priority, then arrival. Clients take turns, so a later one may be next.
+  std::vector<SequenceId> waiting_ids() const;
+
   size_t num_waiting() const { return waiting_.size(); }
   size_t num_running() const { return running_.size(); }
   SchedulerStats stats() const;

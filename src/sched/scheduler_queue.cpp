@@ -57,6 +57,13 @@ void Scheduler::enqueue(Sequence& sequence, Time now) {
   waiting_.insert(before, &sequence);
 }
 
+std::vector<SequenceId> Scheduler::waiting_ids() const {
+  std::vector<SequenceId> ids;
+  ids.reserve(waiting_.size());
+  for (const Sequence* sequence : waiting_) ids.push_back(sequence->id());
+  return ids;
+}
+
 std::vector<SequenceId> Scheduler::expired(Time now) {
   std::vector<SequenceId> ids;
   for (const Sequence* sequence : waiting_) {

@@ -26,8 +26,9 @@ std::vector<TokenId> long_prompt(size_t size) { return std::vector<TokenId>(size
 void expect_all_free(const Stats& stats) {
   EXPECT_EQ(stats.running, 0U);
   EXPECT_EQ(stats.waiting, 0U);
-  EXPECT_EQ(stats.kv_pages_used, 0U);
-  EXPECT_EQ(stats.state_slots_used, 0U);
+  EXPECT_EQ(stats.cache.pages_private, 0U);
+  EXPECT_EQ(stats.cache.pages_shared, 0U);
+  EXPECT_EQ(stats.cache.slots_own, 0U);
 }
 
 TEST(EngineFacts, SayWhatWasLoaded) {
@@ -39,8 +40,10 @@ TEST(EngineFacts, SayWhatWasLoaded) {
   EXPECT_EQ(facts.admissible_tokens, 256U);
   EXPECT_EQ(facts.max_sequences, 4U);
   EXPECT_GT(facts.num_parameters, 1000U);
-  EXPECT_EQ(engine->stats().state_slots_total, 4U);
-  EXPECT_EQ(engine->stats().kv_pages_total, 16U);
+  EXPECT_EQ(facts.context_limit, ModelFacts::ContextLimit::option);
+  EXPECT_EQ(facts.pool_tokens, 1024U);
+  EXPECT_EQ(engine->stats().cache.num_slots, 20U) << "four answers, and four snapshots for each";
+  EXPECT_EQ(engine->stats().cache.num_pages, 16U);
 }
 
 TEST(EngineFacts, TheBundledModelIsThereWithoutAnyFile) {
@@ -149,7 +152,7 @@ TEST(EngineLength, WhenMemoryShortensTheContextWhatIsSaidIsStillAdmitted) {
     if (created) engine = std::move(*created);
   }
   const size_t admissible = engine->facts().admissible_tokens;
-  ASSERT_LT(engine->stats().kv_pages_total * 64, 2 * admissible) << "the pool holds one at a time";
+  ASSERT_LT(engine->stats().cache.num_pages * 64, 2 * admissible) << "the pool holds one at a time";
   std::vector<Listener> listeners(3);
   for (Listener& listener : listeners) {
     const auto id = engine->submit(greedy(long_prompt(admissible - 1), 5), listener.sink());

@@ -62,7 +62,7 @@ TEST_P(FailingSequence, FailsAloneAndItsPlaceCanBeUsedAgain) {
   EXPECT_EQ(healthy.wait().tokens, expected.tokens);
   EXPECT_EQ(generate(*engine, greedy(healthy_prompt, 30)).tokens, expected.tokens)
       << "on the pages that held numbers that are none";
-  EXPECT_EQ(engine->stats().kv_pages_used, 0U);
+  EXPECT_EQ(engine->stats().cache.pages_private, 0U);
   std::filesystem::remove(options.model);
 }
 

@@ -73,7 +73,7 @@ TEST(KvTypeMemory, NarrowerTypesFitMorePagesIntoTheSameMemory) {
     options.max_sequences = 500;  // more than fit
     options.memory_bytes_max = 12'000'000;
     options.kv_type = type;
-    return start(options)->stats().kv_pages_total;
+    return start(options)->stats().cache.num_pages;
   };
   const size_t f32 = pages("f32");
   const size_t f16 = pages("f16");

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/residency.h"
+#include "cache/residency.h"
 
 namespace evener::engine {
 namespace {
@@ -17,56 +17,29 @@ std::vector<int32_t> list(std::span<const int32_t> values) {
   return {values.begin(), values.end()};
 }
 
-TEST(Residency, AdmittingGrowingAndReleasingKeepTheSum) {
-  Residency residency({.num_pages = 10, .page_size = 16, .num_state_slots = 2});
-  EXPECT_EQ(residency.room().pages, 10U);
-  EXPECT_EQ(residency.room().state_slots, 2U);
-  residency.admit(7, 4);
-  EXPECT_EQ(residency.room().pages, 6U);
-  EXPECT_EQ(residency.room().state_slots, 1U);
-  EXPECT_TRUE(residency.pages(7).empty());
-  residency.cover(7, 16);
-  EXPECT_EQ(residency.pages(7).size(), 1U);
-  residency.cover(7, 17);
-  EXPECT_EQ(residency.pages(7).size(), 2U);
-  EXPECT_EQ(residency.room().pages, 6U) << "pages come out of what was set aside";
-  residency.release(7);
-  residency.release(7);
-  EXPECT_EQ(residency.room().pages, 10U);
-  EXPECT_EQ(residency.room().state_slots, 2U);
-}
-
-TEST(Residency, ModelsWithoutStatesNeedNoSlots) {
-  Residency residency({.num_pages = 10, .page_size = 16, .num_state_slots = 0});
-  residency.admit(1, 1);
-  EXPECT_EQ(residency.state_slot(1), -1);
-  EXPECT_EQ(residency.room().state_slots, SIZE_MAX);
-}
-
 TEST(PassBuilder, RowsPositionsPagesSlotsAndLogitRowsAreTheSteps) {
-  Residency residency({.num_pages = 10, .page_size = 16, .num_state_slots = 3});
+  cache::Residency residency({.page_size = 16, .num_pages = 10, .num_state_slots = 3});
   const std::map<sched::SequenceId, std::vector<int32_t>> tokens = {
       {1, std::vector<int32_t>(18, 40)}, {2, {50, 51, 52}}, {3, {60, 61}}};
   for (const auto& [id, list_of] : tokens) {
-    residency.admit(id, 2);
-    residency.cover(id, list_of.size());
+    ASSERT_TRUE(residency.admit({.id = id, .tokens = list_of}));
+    ASSERT_TRUE(residency.cover(id, list_of.size()));
   }
-  sched::Step step;
-  step.slices = {{.sequence = 1,
-                  .first_position = 17,
-                  .num_tokens = 1,
-                  .kind = Slice::Kind::decode,
-                  .logits = Slice::Logits::last},
-                 {.sequence = 2,
-                  .first_position = 0,
-                  .num_tokens = 2,
-                  .kind = Slice::Kind::prompt,
-                  .logits = Slice::Logits::last},
-                 {.sequence = 3,
-                  .first_position = 0,
-                  .num_tokens = 2,
-                  .kind = Slice::Kind::prompt,
-                  .logits = Slice::Logits::all}};
+  const std::vector<Slice> step = {{.sequence = 1,
+                                    .first_position = 17,
+                                    .num_tokens = 1,
+                                    .kind = Slice::Kind::decode,
+                                    .logits = Slice::Logits::last},
+                                   {.sequence = 2,
+                                    .first_position = 0,
+                                    .num_tokens = 2,
+                                    .kind = Slice::Kind::prompt,
+                                    .logits = Slice::Logits::last},
+                                   {.sequence = 3,
+                                    .first_position = 0,
+                                    .num_tokens = 2,
+                                    .kind = Slice::Kind::prompt,
+                                    .logits = Slice::Logits::all}};
   PassBuilder builder;
   const auto tokens_of = [&](sched::SequenceId id) {
     return std::span<const int32_t>(tokens.at(id));
@@ -76,8 +49,6 @@ TEST(PassBuilder, RowsPositionsPagesSlotsAndLogitRowsAreTheSteps) {
     EXPECT_EQ(list(pass.input.tokens), (std::vector<int32_t>{40, 50, 51, 60, 61}));
     EXPECT_EQ(list(pass.input.positions), (std::vector<int32_t>{17, 0, 1, 0, 1}));
     EXPECT_EQ(list(pass.input.logit_rows), (std::vector<int32_t>{0, 2, 3, 4}));
-    EXPECT_EQ(list(pass.fresh_slots),
-              (std::vector<int32_t>{residency.state_slot(2), residency.state_slot(3)}));
     ASSERT_EQ(pass.input.batch.slices.size(), 3U);
     EXPECT_EQ(pass.input.batch.num_rows, 5U);
     const device::Slice& second = pass.input.batch.slices[1];
