@@ -59,8 +59,8 @@ struct TokenOutput {
 };
 
 struct Timing {
-  std::chrono::duration<double> queued{};   // submit to first step
-  std::chrono::duration<double> prefill{};  // first step to first token
+  std::chrono::duration<double> queued{};   // submit to a place
+  std::chrono::duration<double> prefill{};  // a place to the first token
   std::chrono::duration<double> decode{};   // first token to now
   std::chrono::duration<double> gap_max{};  // longest between two tokens
 };

@@ -50,16 +50,13 @@ sched::Arrival Sequence::arrival(sched::Time arrived) const {
           .arrived = arrived};
 }
 
-void Sequence::is_admitted(const cache::Match& match) {
+void Sequence::is_admitted(const cache::Match& match, Clock::time_point now) {
   update_.num_ahead.reset();
-  if (std::exchange(was_admitted_, true)) return;  // what it computed itself is not a hit
+  if (started_) return;  // it was before, and what it computed itself is not a hit
+  started_ = now;
   update_.num_cached_tokens = match.num_tokens;
   update_.match_end = match.end;
   num_prefilled_ = match.num_tokens;
-}
-
-void Sequence::step_begins(Clock::time_point now) {
-  if (!started_) started_ = now;
 }
 
 void Sequence::read_prompt(size_t first_position, size_t position_end,

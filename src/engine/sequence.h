@@ -43,10 +43,7 @@ class Sequence {
   void waits(size_t num_ahead) { update_.num_ahead = num_ahead; }
 
   // It has a place. `match`: what of its tokens need not be computed.
-  void is_admitted(const cache::Match& match);
-
-  // A step that carries this sequence begins.
-  void step_begins(Clock::time_point now);
+  void is_admitted(const cache::Match& match, Clock::time_point now);
 
   // Prompt tokens up to position_end have been read. `logits` [tokens read, vocab] are theirs, or
   // empty unless prompt_logprobs was asked for. After the sequence has lost its place, tokens come
@@ -84,7 +81,6 @@ class Sequence {
   std::optional<Clock::time_point> first_token_;
   Clock::time_point last_token_;
   Clock::duration gap_max_{};
-  bool was_admitted_ = false;
 
   Update update_;  // of the running step
 };

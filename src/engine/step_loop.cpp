@@ -206,11 +206,10 @@ bool StepLoop::run_step() {
   const Clock::time_point begin = Clock::now();
   const sched::Step step = scheduler_.next_step(begin - start_);
   for (const sched::Admission& admission : step.admitted) {
-    sequences_.at(admission.sequence)->is_admitted(admission.match);
+    sequences_.at(admission.sequence)->is_admitted(admission.match, begin);
   }
   if (step.empty()) return false;
   const std::vector<sched::Slice> slices = make_transfers(step);
-  for (const sched::Slice& slice : slices) sequences_.at(slice.sequence)->step_begins(begin);
   if (!slices.empty()) compute(slices);
   const Clock::time_point end = Clock::now();
   scheduler_.step_done(begin - start_, end - start_);
@@ -311,7 +310,12 @@ void StepLoop::save_cache() {
   if (tiers_ == nullptr) return;
   residency_.save_all();
   for (const cache::Transfer& transfer : residency_.take_transfers()) {
-    if (transfer.is_save()) transfers_.save(transfer, cache::WhenBusy::wait);
+    if (transfer.is_save()) {
+      transfers_.save(transfer, cache::WhenBusy::wait);
+    } else if (!transfer.is_load()) {  // nobody waits for loads any more
+      const bool done = transfers_.run(transfer);
+      EVENER_ASSERT(done);
+    }
   }
   tiers_->finish();
 }
