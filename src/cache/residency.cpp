@@ -102,7 +102,7 @@ void Residency::load_state(SequenceId id, const Found& found, Resident& sequence
 }
 
 void Residency::plan_snapshots(const Newcomer& newcomer, const Found& found, Resident& sequence) {
-  const size_t num_message_ends = std::max<size_t>(slots_.num_slots() / kPartForMessageEnds, 2);
+  const size_t num_message_ends = std::max<size_t>(slots_.size() / kPartForMessageEnds, 2);
   sequence.points = snapshot_points({.num_tokens = newcomer.tokens.size(),
                                      .first_position = found.match.num_tokens,
                                      .message_ends = newcomer.message_ends,
@@ -252,9 +252,8 @@ void Residency::remember_session(const Resident& sequence) {
 }
 
 void Residency::bound_sessions() {
-  while (tree_.num_kept() > max_kept(pages_.num_pages()) ||
-         tree_.num_snapshots_kept() > max_kept(slots_.num_slots()) ||
-         sessions_.size() > pages_.num_pages()) {
+  while (tree_.num_kept() > max_kept(pages_.size()) ||
+         tree_.num_snapshots_kept() > max_kept(slots_.size()) || sessions_.size() > pages_.size()) {
     drop_oldest_session();
   }
 }
@@ -272,13 +271,11 @@ size_t Residency::num_pages_available() const {
 }
 
 size_t Residency::num_slots_available() const {
-  return has_states() ? slots_.num_slots() - residents_.size() : SIZE_MAX;
+  return has_states() ? slots_.size() - residents_.size() : SIZE_MAX;
 }
 
 int32_t Residency::take_page() {
   if (pages_.num_available() == 0) evict_page();
-  const bool reserved = pages_.reserve(1);
-  EVENER_ASSERT(reserved);
   return pages_.take();
 }
 
@@ -360,7 +357,7 @@ void Residency::flush() {
 }
 
 void Residency::save_all() {
-  for (int32_t page = 0; static_cast<size_t>(page) < pages_.num_pages(); ++page) {
+  for (int32_t page = 0; static_cast<size_t>(page) < pages_.size(); ++page) {
     if (!tree_.contains(page)) continue;
     const EntryKey& key = tree_.key(page);
     offer(Transfer::Kind::save_page, page, key);
@@ -371,12 +368,12 @@ void Residency::save_all() {
 
 CacheStats Residency::stats() const {
   CacheStats stats = sums_;
-  stats.num_pages = pages_.num_pages();
+  stats.num_pages = pages_.size();
   stats.pages_free = pages_.num_available();
   stats.pages_evictable = tree_.num_unused();
   stats.pages_shared = tree_.num_nodes() - tree_.num_unused();
   stats.pages_private = pages_.num_taken() - tree_.num_nodes();
-  stats.num_slots = slots_.num_slots();
+  stats.num_slots = slots_.size();
   stats.slots_own = has_states() ? residents_.size() : 0;
   stats.slots_snapshot = tree_.num_snapshots();
   stats.slots_free = slots_.num_available();

@@ -10,9 +10,8 @@
 #include "cache/evicted_keys.h"
 #include "cache/ids.h"
 #include "cache/live_sessions.h"
-#include "cache/page_pool.h"
+#include "cache/pool.h"
 #include "cache/prefix_tree.h"
-#include "cache/slot_pool.h"
 #include "cache/snapshot_plan.h"
 #include "cache/stored_entries.h"
 #include "cache/transfer.h"
@@ -217,7 +216,7 @@ class Residency {
     forgotten,  // it is worth nothing, or is meant to be gone
   };
 
-  bool has_states() const { return slots_.num_slots() > 0; }
+  bool has_states() const { return slots_.size() > 0; }
   Resident& resident(SequenceId id);
   const Resident& resident(SequenceId id) const;
   std::span<const TokenId> page_tokens(const std::vector<TokenId>& tokens, size_t page) const;
@@ -259,8 +258,8 @@ class Residency {
   size_t snapshot_interval_;
   bool reuse_;
   const StoredEntries* stored_;
-  PagePool pages_;
-  SlotPool slots_;
+  Pool pages_;
+  Pool slots_;
   PrefixTree tree_;
   LiveSessions sessions_;
   EvictedKeys evicted_;

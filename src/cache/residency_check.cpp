@@ -12,8 +12,8 @@ void Residency::check() const {
 
 // Every page and slot that is out has one owner, and there are no owners of others.
 void Residency::check_owners() const {
-  std::vector<bool> page_owned(pages_.num_pages(), false);
-  std::vector<bool> slot_owned(slots_.num_slots(), false);
+  std::vector<bool> page_owned(pages_.size(), false);
+  std::vector<bool> slot_owned(slots_.size(), false);
   size_t num_pages = 0;
   size_t num_slots = 0;
   const auto own = [](std::vector<bool>& owned, int32_t number, size_t& count) {
@@ -21,7 +21,7 @@ void Residency::check_owners() const {
     owned[static_cast<size_t>(number)] = true;
     ++count;
   };
-  for (int32_t page = 0; static_cast<size_t>(page) < pages_.num_pages(); ++page) {
+  for (int32_t page = 0; static_cast<size_t>(page) < pages_.size(); ++page) {
     if (!tree_.contains(page)) continue;
     own(page_owned, page, num_pages);
     if (tree_.snapshot(page) != PrefixTree::kNone) own(slot_owned, tree_.snapshot(page), num_slots);
@@ -33,7 +33,6 @@ void Residency::check_owners() const {
     if (has_states()) own(slot_owned, sequence.slot, num_slots);
   }
   EVENER_ASSERT(num_pages == pages_.num_taken());
-  EVENER_ASSERT(pages_.num_reserved() == 0);
   EVENER_ASSERT(num_slots == slots_.num_taken());
 }
 
@@ -51,7 +50,7 @@ void Residency::check_users() const {
       EVENER_ASSERT(tree_.parent(node) == above(sequence, i).node);
     }
   }
-  for (int32_t page = 0; static_cast<size_t>(page) < pages_.num_pages(); ++page) {
+  for (int32_t page = 0; static_cast<size_t>(page) < pages_.size(); ++page) {
     if (tree_.contains(page)) EVENER_ASSERT(tree_.num_users(page) == num_users[page]);
   }
   size_t num_ends = 0;
