@@ -96,6 +96,12 @@ ApiError overloaded(std::string message) {
           .context_tokens = {}};
 }
 
+ApiError request_aborted() {
+  ApiError error = invalid_value("", "the request was ended by POST /v1/abort");
+  error.code = "request_aborted";
+  return error;
+}
+
 ApiError to_api_error(const Error& error) {
   switch (error.code) {
     case Code::invalid_argument:

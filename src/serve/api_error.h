@@ -32,6 +32,8 @@ ApiError wrong_key();
 ApiError unknown_route(const HttpRequest& request);
 // Loading, draining or full; clients try again.
 ApiError overloaded(std::string message);
+// By POST /v1/abort. 400 because official clients send again what fails with 409 or 5xx.
+ApiError request_aborted();
 // `error` of the engine or a template. Faults of our own say only that; the log has the rest.
 ApiError to_api_error(const Error& error);
 

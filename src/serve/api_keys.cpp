@@ -33,14 +33,14 @@ bool ApiKeys::known(std::string_view key) const {
   return found;
 }
 
-bool ApiKeys::allow(const HttpRequest& request) const {
-  if (keys_.empty()) return true;
-  if (const auto key = find_header(request.headers, "x-api-key"); key && known(*key)) return true;
+std::optional<std::string_view> ApiKeys::key_of(const HttpRequest& request) const {
+  if (const auto key = find_header(request.headers, "x-api-key"); key && known(*key)) return key;
   const auto authorization = find_header(request.headers, "authorization");
-  if (!authorization || !is_bearer(*authorization)) return false;
+  if (!authorization || !is_bearer(*authorization)) return std::nullopt;
   std::string_view key = authorization->substr(7);
   key.remove_prefix(std::min(key.find_first_not_of(' '), key.size()));
-  return known(key);
+  if (!known(key)) return std::nullopt;
+  return key;
 }
 
 }  // namespace evener::serve

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,9 +15,12 @@ class ApiKeys {
  public:
   explicit ApiKeys(std::vector<std::string> keys) : keys_(std::move(keys)) {}
 
-  // True if there are no keys, or if the request carries one of them as "Authorization: Bearer KEY"
-  // or "x-api-key: KEY".
-  bool allow(const HttpRequest& request) const;
+  // True if there are no keys, or if the request carries one of them.
+  bool allow(const HttpRequest& request) const { return keys_.empty() || key_of(request); }
+
+  // The one of our keys that the request carries, as "x-api-key: KEY" or "Authorization: Bearer
+  // KEY"; none also if there are no keys. Valid as long as the request.
+  std::optional<std::string_view> key_of(const HttpRequest& request) const;
 
  private:
   bool known(std::string_view key) const;

@@ -21,6 +21,7 @@ struct ChatAnswerHead {
   int64_t created_seconds = 0;
   GenerationFields fields;
   bool logprobs = false;
+  bool progress = false;  // a stream tells how far queue and prompt are
   chat::OutputParserOptions parser;
   std::vector<engine::TokenId> prompt;  // only if return_token_ids
 };

@@ -149,6 +149,7 @@ std::expected<ChatRequest, ApiError> parse_chat_request(const Json& body,
   out.generation = read_generation_fields(fields, vocab_size);
   if (out.generation.max_tokens == size_t{0}) fields.invalid("max_tokens", "must be at least 1");
   out.num_top_logprobs = read_logprobs(fields);
+  out.return_progress = fields.boolean("return_progress").value_or(false);
   read_response_format(fields);
   if (fields.error()) return std::unexpected(*fields.error());
   return out;

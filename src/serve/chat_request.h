@@ -18,6 +18,7 @@ struct ChatRequest {
   GenerationFields generation;
   chat::Conversation conversation;
   std::optional<size_t> num_top_logprobs;  // set: logprobs were asked for
+  bool return_progress = false;            // a stream tells how far queue and prompt are
   bool continue_final_message = false;     // the answer goes on where the last message ends
 };
 

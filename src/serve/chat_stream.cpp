@@ -1,5 +1,6 @@
 #include "serve/chat_stream.h"
 
+#include <chrono>
 #include <utility>
 
 #include "base/version.h"
@@ -37,14 +38,27 @@ Json ChatStream::chunk(size_t choice, Json delta) const {
   return out;
 }
 
-void ChatStream::begin() {
-  begun_ = true;
-  exchange_->begin_stream(sse_head());
+void ChatStream::begin() { exchange_->begin_stream(sse_head()); }
+
+void ChatStream::tell_roles() {
+  if (std::exchange(told_roles_, true)) return;
   for (size_t choice = 0; choice < choices_.size(); ++choice) {
     Json first = chunk(choice, {{"role", "assistant"}});
     if (head_.fields.return_token_ids) first["prompt_token_ids"] = head_.prompt;
     exchange_->write(sse_event(first));
   }
+}
+
+void ChatStream::tell_progress(size_t choice, const engine::Update& update) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  Json progress = {{"total", update.num_prompt_tokens},
+                   {"cache", update.num_cached_tokens},
+                   {"processed", update.num_prefilled_tokens},
+                   {"time_ms", Milliseconds(update.timing.prefill).count()}};
+  if (update.num_ahead) progress["ahead"] = *update.num_ahead;
+  Json event = chunk(choice, Json::object());
+  event["prompt_progress"] = std::move(progress);
+  exchange_->write(sse_event(event));
 }
 
 void ChatStream::send(size_t choice, Json event, bool last) {
@@ -62,6 +76,9 @@ void ChatStream::send(size_t choice, Json event, bool last) {
 
 void ChatStream::update(size_t choice, const engine::Update& update) {
   usage_.count(choice, update);
+  if (!update.num_ahead || head_.progress) tell_roles();
+  const bool waits = update.num_ahead || update.num_generated_tokens == 0;
+  if (head_.progress && waits && !update.finish) tell_progress(choice, update);
   for (const chat::OutputEvent& event : choices_[choice].read(update, usage_)) {
     send(choice, chunk(choice, {{delta_name(event.kind), event.text}}), false);
   }
@@ -80,12 +97,6 @@ void ChatStream::finish() {
   }
   exchange_->write(std::string(kSseDone));
   exchange_->end_stream(AfterStream::keep_connection);
-}
-
-void ChatStream::fail(const ApiError& error) {
-  if (!begun_) return exchange_->respond(to_response(error));
-  exchange_->write("data: " + to_json(error) + "\n\n");
-  exchange_->end_stream(AfterStream::close_connection);
 }
 
 }  // namespace evener::serve

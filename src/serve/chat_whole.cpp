@@ -54,6 +54,4 @@ void ChatWhole::finish() {
       {.status = 200, .content_type = "application/json", .headers = {}, .body = dump(out)});
 }
 
-void ChatWhole::fail(const ApiError& error) { exchange_->respond(to_response(error)); }
-
 }  // namespace evener::serve

@@ -14,10 +14,10 @@ class ChatWhole : public AnswerWriter {
  public:
   ChatWhole(ExchangePtr exchange, ChatAnswerHead head);
 
+  const std::string& id() const override { return head_.id; }
   void begin() override {}
   void update(size_t choice, const engine::Update& update) override;
   void finish() override;
-  void fail(const ApiError& error) override;
 
  private:
   struct Texts {

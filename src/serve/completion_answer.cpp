@@ -29,7 +29,6 @@ CompletionAnswer::CompletionAnswer(ExchangePtr exchange, std::string model_id,
 }
 
 void CompletionAnswer::begin() {
-  begun_ = true;
   if (request_.generation.stream) exchange_->begin_stream(sse_head());
 }
 
@@ -55,6 +54,9 @@ void CompletionAnswer::update(size_t choice, const engine::Update& update) {
       .finish = update.finish,
       .error = {},
       .num_prompt_tokens = update.num_prompt_tokens,
+      .num_cached_tokens = update.num_cached_tokens,
+      .match_end = update.match_end,
+      .num_ahead = {},
       .num_prefilled_tokens = update.num_prefilled_tokens,
       .num_generated_tokens = request_.prompt_only ? 0 : update.num_generated_tokens,
       .timing = update.timing};
@@ -116,12 +118,6 @@ void CompletionAnswer::finish() {
   if (request_.generation.timings) out["timings"] = usage_.timings(0);
   exchange_->respond(
       {.status = 200, .content_type = "application/json", .headers = {}, .body = dump(out)});
-}
-
-void CompletionAnswer::fail(const ApiError& error) {
-  if (!begun_ || !request_.generation.stream) return exchange_->respond(to_response(error));
-  exchange_->write("data: " + to_json(error) + "\n\n");
-  exchange_->end_stream(AfterStream::close_connection);
 }
 
 }  // namespace evener::serve

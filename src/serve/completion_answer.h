@@ -19,10 +19,10 @@ class CompletionAnswer : public AnswerWriter {
   // `request.prompts` are not needed any more.
   CompletionAnswer(ExchangePtr exchange, std::string model_id, CompletionRequest request);
 
+  const std::string& id() const override { return id_; }
   void begin() override;
   void update(size_t choice, const engine::Update& update) override;
   void finish() override;
-  void fail(const ApiError& error) override;
 
  private:
   struct Choice {
@@ -44,7 +44,6 @@ class CompletionAnswer : public AnswerWriter {
   int64_t created_seconds_;
   std::vector<Choice> choices_;
   Usage usage_;
-  bool begun_ = false;
 };
 
 }  // namespace evener::serve

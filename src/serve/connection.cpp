@@ -20,7 +20,7 @@ namespace evener::serve {
 namespace asio = boost::asio;
 namespace {
 
-constexpr size_t kReadBytes = size_t{64} << 10;
+constexpr size_t kReadBytes = size_t{16} << 10;     // each connection has them all the time
 constexpr size_t kReadAheadMax = size_t{64} << 10;  // of requests behind the one being answered
 constexpr std::chrono::milliseconds kLingerTime{2'000};
 constexpr std::chrono::milliseconds kProbeInterval{5'000};
@@ -84,6 +84,9 @@ void Connection::start() {
   asio::dispatch(strand_, [self = shared_from_this()] {
     ErrorCode error;
     if (self->socket_.set_option(Tcp::no_delay(true), error)) log_trifle(error);
+    const Tcp::endpoint client = self->socket_.remote_endpoint(error);
+    if (error) log_trifle(error);
+    self->address_ = client.address().to_string();
     self->set_deadline(self->context_.options.header_time_max);
     self->read_more();
   });
@@ -175,6 +178,7 @@ void Connection::dispatch() {
 void Connection::make_current(HttpRequest request) {
   phase_ = Phase::answering;
   deadline_.cancel();
+  request.address = address_;
   current_ = std::make_shared<ConnectionExchange>(shared_from_this(), std::move(request));
 }
 
@@ -198,7 +202,7 @@ void Connection::on_client_end() {
 
 void Connection::probe() {
   if (phase_ != Phase::answering || answer_.ended) return;
-  if (answer_.stream) {
+  if (answer_.stream || (answer_.stream_head && answer_.http10)) {
     write_stream(std::string(kSsePing));
   } else if (!answer_.begun && !answer_.http10) {
     send(kContinue);
@@ -242,6 +246,17 @@ void Connection::on_deadline() {
 
 // ---- answering
 
+void Connection::promise_stream(HttpResponse head) {
+  answer_.stream_head = std::move(head);
+  start_ping(context_.options.ping_interval);
+}
+
+void Connection::begin_stream_if_promised() {
+  if (!answer_.stream_head) return;
+  const HttpResponse head = *std::exchange(answer_.stream_head, std::nullopt);
+  begin_answer(head, true);
+}
+
 void Connection::begin_answer(const HttpResponse& response, bool stream) {
   if (answer_.begun) return lose_client(AbortReason::client_gone);  // half an answer, then a fault
   const HttpRequest& request = current_->request();
@@ -260,10 +275,11 @@ void Connection::begin_answer(const HttpResponse& response, bool stream) {
        .more = context_.handler.common_headers(request)});
   if (request.method != "HEAD") bytes += response.body;
   send(bytes);
-  if (stream && phase_ == Phase::answering) start_ping(context_.options.ping_interval);
 }
 
 void Connection::write_stream(const std::string& bytes) {
+  if (answer_.ended || phase_ != Phase::answering) return;
+  begin_stream_if_promised();
   if (!answer_.stream || answer_.ended || bytes.empty()) return;
   send(answer_.chunked ? fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes) : bytes);
   if (unsent_.size() + sending_.size() - num_sent_ > context_.options.unsent_bytes_max) {
@@ -273,6 +289,7 @@ void Connection::write_stream(const std::string& bytes) {
 
 void Connection::end_answer(bool keep_connection) {
   if (answer_.ended || phase_ != Phase::answering) return;
+  begin_stream_if_promised();
   answer_.ended = true;
   if (!keep_connection) closing_ = true;
   if (answer_.chunked) send("0\r\n\r\n");
@@ -280,11 +297,21 @@ void Connection::end_answer(bool keep_connection) {
   finish_if_sent();
 }
 
+void Connection::fail_answer(const ApiError& error) {
+  if (answer_.begun) {
+    write_stream("data: " + to_json(error) + "\n\n");
+    return end_answer(false);
+  }
+  answer_.stream_head.reset();
+  begin_answer(to_response(error), false);
+  end_answer(true);
+}
+
 void Connection::start_ping(std::chrono::milliseconds wait) {
   ping_timer_.expires_after(wait);
   ping_timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
-    if (error || self->phase_ != Phase::answering || !self->answer_.stream || self->answer_.ended)
-      return;
+    const bool streams = self->answer_.stream || self->answer_.stream_head;
+    if (error || self->phase_ != Phase::answering || !streams || self->answer_.ended) return;
     const auto interval = self->context_.options.ping_interval;
     const auto silence =
         std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - self->last_write_);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,9 +81,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_deadline();
 
   // Answering; called by the current exchange on the strand.
+  void promise_stream(HttpResponse head);
+  void begin_stream_if_promised();
   void begin_answer(const HttpResponse& response, bool stream);
   void write_stream(const std::string& bytes);
   void end_answer(bool keep_connection);
+  void fail_answer(const ApiError& error);
   void lose_client(AbortReason reason);
 
   // Writing.
@@ -99,6 +103,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Tcp::socket socket_;
   Strand strand_;
   ConnectionContext context_;
+  std::string address_;                    // of the client
   boost::asio::steady_timer deadline_;     // of reading or lingering
   boost::asio::steady_timer write_timer_;  // of the client taking bytes
   boost::asio::steady_timer ping_timer_;   // of silence in a stream
@@ -119,8 +124,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool http10 = false;
     bool begun = false;
     bool stream = false;
-    bool chunked = false;  // pieces of the stream carry their lengths
-    bool ended = false;    // no more bytes will be added
+    std::optional<HttpResponse> stream_head = {};  // promised, and waits for the first bytes
+    bool chunked = false;                          // pieces of the stream carry their lengths
+    bool ended = false;                            // no more bytes will be added
     int status = 0;
     Clock::time_point start = Clock::now();
   } answer_;  // to current_

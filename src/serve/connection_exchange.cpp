@@ -34,7 +34,14 @@ void ConnectionExchange::respond(HttpResponse response) {
 
 void ConnectionExchange::begin_stream(HttpResponse head) {
   on_strand([head = std::move(head)](ConnectionExchange& self) {
-    self.connection_->begin_answer(head, true);
+    self.connection_->promise_stream(head);
+  });
+}
+
+void ConnectionExchange::fail(const ApiError& error) {
+  on_strand([error](ConnectionExchange& self) {
+    const auto connection = self.connection_;
+    connection->fail_answer(error);
   });
 }
 
@@ -67,8 +74,11 @@ void ConnectionExchange::post(Task task) {
   });
 }
 
+// Also after abandon(): the connection logs the request once its handler has been told.
 void ConnectionExchange::note(std::string text) {
-  on_strand([text = std::move(text)](ConnectionExchange& self) { self.note_ = text; });
+  boost::asio::dispatch(strand_, [self = shared_from_this(), text = std::move(text)]() mutable {
+    self->note_ = std::move(text);
+  });
 }
 
 void ConnectionExchange::on_abort(AbortHandler handler) {

@@ -22,6 +22,7 @@ class ConnectionExchange : public Exchange,
   void begin_stream(HttpResponse head) override;
   void write(std::string bytes) override;
   void end_stream(AfterStream after) override;
+  void fail(const ApiError& error) override;
   void post(Task task) override;
   void note(std::string text) override;
   void on_abort(AbortHandler handler) override;

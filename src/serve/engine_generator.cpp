@@ -11,7 +11,11 @@ Result<engine::SequenceId> EngineGenerator::submit(engine::GenerationRequest req
 
 void EngineGenerator::cancel(engine::SequenceId id) { engine_.cancel(id); }
 
+void EngineGenerator::flush_cache() { engine_.flush_cache(); }
+
 const engine::ModelFacts& EngineGenerator::facts() const { return engine_.facts(); }
+
+const engine::EngineOptions& EngineGenerator::options() const { return engine_.options(); }
 
 engine::Stats EngineGenerator::stats() const { return engine_.stats(); }
 
@@ -29,6 +33,8 @@ std::vector<TokenId> EngineGenerator::tokenize(std::string_view text,
   }
   return ids;
 }
+
+bool EngineGenerator::ends_turn(TokenId id) const { return engine_.tokenizer().is_eog(id); }
 
 std::string EngineGenerator::token_bytes(TokenId id) const {
   return std::string(engine_.tokenizer().piece(id));

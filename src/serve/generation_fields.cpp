@@ -119,6 +119,16 @@ void read_stream(Fields& fields, GenerationFields& out) {
   out.return_token_ids = fields.boolean("return_token_ids").value_or(false);
 }
 
+// vLLM's priority and cache_salt; prompt_cache_key is OpenAI's name for what belongs together.
+void read_place_in_line(Fields& fields, GenerationFields& out) {
+  out.priority = static_cast<int>(
+      fields.integer("priority", {.min = INT32_MIN, .max = INT32_MAX}).value_or(0));
+  for (const char* name : {"prompt_cache_key", "session_id"}) {
+    if (auto session = fields.string(name, kNameBytes)) out.session = *std::move(session);
+  }
+  out.cache_salt = fields.string("cache_salt", kNameBytes).value_or("");
+}
+
 void refuse_constraints(Fields& fields) {
   for (const char* name : {"guided_json", "guided_regex", "guided_choice", "guided_grammar",
                            "grammar", "json_schema", "structured_outputs"}) {
@@ -149,6 +159,7 @@ GenerationFields read_generation_fields(Fields& fields, size_t vocab_size) {
   read_stop_tokens(fields, vocab_size, out);
   out.ignore_eos = fields.boolean("ignore_eos").value_or(false);
   out.skip_special_tokens = fields.boolean("skip_special_tokens").value_or(true);
+  read_place_in_line(fields, out);
   read_stream(fields, out);
   refuse_constraints(fields);
   return out;
@@ -156,7 +167,7 @@ GenerationFields read_generation_fields(Fields& fields, size_t vocab_size) {
 
 engine::GenerationRequest to_generation_request(const GenerationFields& fields,
                                                 std::vector<engine::TokenId> prompt,
-                                                size_t choice_index) {
+                                                size_t choice_index, const Origin& origin) {
   engine::GenerationRequest request;
   request.prompt = std::move(prompt);
   request.sampling = fields.sampling;
@@ -167,6 +178,10 @@ engine::GenerationRequest to_generation_request(const GenerationFields& fields,
   request.stop_token_ids = fields.stop_token_ids;
   request.ignore_eos = fields.ignore_eos;
   request.skip_special_tokens = fields.skip_special_tokens;
+  request.client = origin.client;
+  request.session = origin.session;
+  request.salt = origin.salt;
+  request.priority = fields.priority;
   return request;
 }
 

@@ -23,6 +23,10 @@ struct GenerationFields {
   bool ignore_eos = false;
   bool skip_special_tokens = true;
 
+  int priority = 0;             // the smaller go first
+  std::string session = {};     // the chat, named by the client; empty: none
+  std::string cache_salt = {};  // keeps what is computed from requests with another; empty: none
+
   bool stream = false;
   bool include_usage = false;
   bool continuous_usage = false;
@@ -35,9 +39,16 @@ struct GenerationFields {
 // serve (grammars, thinking budgets) are refused by name.
 GenerationFields read_generation_fields(Fields& fields, size_t vocab_size);
 
+// Whose request it is, for the engine.
+struct Origin {
+  uint64_t client = 0;
+  uint64_t session = 0;
+  uint64_t salt = 0;
+};
+
 // The request for one of the choices: seeds count up from the first one's.
 engine::GenerationRequest to_generation_request(const GenerationFields& fields,
                                                 std::vector<engine::TokenId> prompt,
-                                                size_t choice_index);
+                                                size_t choice_index, const Origin& origin);
 
 }  // namespace evener::serve

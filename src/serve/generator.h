@@ -27,10 +27,14 @@ class Generator {
   virtual Result<engine::SequenceId> submit(engine::GenerationRequest request,
                                             engine::Sink sink) = 0;
   virtual void cancel(engine::SequenceId id) = 0;
+  virtual void flush_cache() = 0;
   virtual const engine::ModelFacts& facts() const = 0;
+  virtual const engine::EngineOptions& options() const = 0;
   virtual engine::Stats stats() const = 0;
 
   virtual std::vector<TokenId> tokenize(std::string_view text, TokenizeOptions options) const = 0;
+  // Whether templates put it behind a message, and models behind an answer.
+  virtual bool ends_turn(TokenId id) const = 0;
   // Bytes of one token as text output shows it; may be half a character. `id` is below vocab_size.
   virtual std::string token_bytes(TokenId id) const = 0;
   // Bytes of the whole; not always valid UTF-8. Every id is below vocab_size.

@@ -21,6 +21,7 @@ struct HttpRequest {
   std::string path;    // normalised, see normalise_path(): "/models"
   Headers headers;
   std::string body;
+  std::string address = {};  // of the client, without port: "127.0.0.1"
 };
 
 struct HttpResponse {

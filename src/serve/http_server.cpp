@@ -1,7 +1,9 @@
 #include "serve/http_server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -52,6 +54,17 @@ Error listen_error(const ServerOptions& options, const ErrorCode& error) {
   return out;
 }
 
+// A connection is a descriptor, and many systems give a program 1024 unless it asks for more.
+void allow_descriptors(size_t num_connections) {
+  constexpr rlim_t kOthers = 256;  // model, logs, the cache's files
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(num_connections + kOthers, limit.rlim_max);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) log::debug("no more descriptors are to be had");
+}
+
 }  // namespace
 
 class HttpServer::Impl {
@@ -82,6 +95,7 @@ class HttpServer::Impl {
   }
 
   void run() {
+    allow_descriptors(options_.connections_max);
     accept();
     for (size_t i = 0; i < options_.num_io_threads; ++i)
       threads_.emplace_back([this] { run_io(); });

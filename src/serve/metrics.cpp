@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/version.h"
@@ -41,35 +42,123 @@ double ratio(size_t used, size_t total) {
   return total == 0 ? 0 : static_cast<double>(used) / static_cast<double>(total);
 }
 
-void write_engine(std::string& out, const engine::Stats& s) {
-  const auto n = [](auto count) { return static_cast<double>(count); };
-  const Sample samples[] = {
-      {"evener_requests_running", "gauge", "sequences in the running batch", n(s.running)},
-      {"evener_requests_waiting", "gauge", "sequences in the queue", n(s.waiting)},
-      {"evener_kv_pages_used", "gauge", "pages of the KV pool in use", n(s.kv_pages_used)},
-      {"evener_kv_pages_total", "gauge", "pages of the KV pool", n(s.kv_pages_total)},
-      {"evener_state_slots_used", "gauge", "recurrent state slots in use", n(s.state_slots_used)},
-      {"evener_state_slots_total", "gauge", "recurrent state slots", n(s.state_slots_total)},
-      {"evener_sequences_total", "counter", "sequences taken by the engine", n(s.requests)},
-      {"evener_prompt_tokens_total", "counter", "prompt tokens computed", n(s.prompt_tokens)},
-      {"evener_generated_tokens_total", "counter", "tokens generated", n(s.generated_tokens)},
-      {"evener_sequences_cancelled_total", "counter", "sequences cancelled", n(s.cancelled)},
-      {"evener_steps_total", "counter", "steps run", n(s.steps)},
-      {"evener_step_seconds_total", "counter", "time spent in steps", s.step_seconds},
-      {"llamacpp:prompt_tokens_total", "counter", "as evener_prompt_tokens_total",
-       n(s.prompt_tokens)},
-      {"llamacpp:tokens_predicted_total", "counter", "as evener_generated_tokens_total",
-       n(s.generated_tokens)},
-      {"llamacpp:requests_processing", "gauge", "as evener_requests_running", n(s.running)},
-      {"llamacpp:requests_deferred", "gauge", "as evener_requests_waiting", n(s.waiting)},
-      {"llamacpp:kv_cache_usage_ratio", "gauge", "used part of the KV pool",
-       ratio(s.kv_pages_used, s.kv_pages_total)},
-      {"vllm:num_requests_running", "gauge", "as evener_requests_running", n(s.running)},
-      {"vllm:num_requests_waiting", "gauge", "as evener_requests_waiting", n(s.waiting)},
-      {"vllm:gpu_cache_usage_perc", "gauge", "used part of the KV pool, 0 to 1",
-       ratio(s.kv_pages_used, s.kv_pages_total)},
-  };
+double number(auto count) { return static_cast<double>(count); }
+
+double in_seconds(std::chrono::duration<double> time) { return time.count(); }
+
+void write_all(std::string& out, std::span<const Sample> samples) {
   for (const Sample& sample : samples) write(out, sample);
+}
+
+void write_engine(std::string& out, const engine::Stats& s) {
+  const Sample samples[] = {
+      {"evener_requests_running", "gauge", "sequences in the running batch", number(s.running)},
+      {"evener_requests_waiting", "gauge", "sequences in the queue", number(s.waiting)},
+      {"evener_tokens_waiting", "gauge", "tokens of the sequences in the queue",
+       number(s.scheduler.tokens_waiting)},
+      {"evener_sequences_total", "counter", "sequences taken by the engine", number(s.requests)},
+      {"evener_sequences_refused_total", "counter",
+       "sequences for which the queue had no place, or none in time", number(s.refused)},
+      {"evener_sequences_cancelled_total", "counter", "sequences cancelled", number(s.cancelled)},
+      {"evener_cancel_seconds_max", "gauge", "longest time from a cancellation to all being free",
+       s.cancel_seconds_max},
+      {"evener_retractions_total", "counter", "running sequences sent back to the queue",
+       number(s.scheduler.num_retractions)},
+      {"evener_prompt_tokens_total", "counter", "prompt tokens computed", number(s.prompt_tokens)},
+      {"evener_generated_tokens_total", "counter", "tokens generated", number(s.generated_tokens)},
+      {"evener_steps_total", "counter", "steps run", number(s.steps)},
+      {"evener_step_seconds_total", "counter", "time spent in steps", s.step_seconds},
+      {"evener_token_gap_seconds_max", "gauge", "longest time between two tokens of a sequence",
+       in_seconds(s.scheduler.gap_max)},
+      {"evener_decode_owed_seconds", "gauge", "time that prompts owe to running answers",
+       in_seconds(s.scheduler.decode_owed)},
+      {"llamacpp:prompt_tokens_total", "counter", "as evener_prompt_tokens_total",
+       number(s.prompt_tokens)},
+      {"llamacpp:tokens_predicted_total", "counter", "as evener_generated_tokens_total",
+       number(s.generated_tokens)},
+      {"llamacpp:requests_processing", "gauge", "as evener_requests_running", number(s.running)},
+      {"llamacpp:requests_deferred", "gauge", "as evener_requests_waiting", number(s.waiting)},
+      {"vllm:num_requests_running", "gauge", "as evener_requests_running", number(s.running)},
+      {"vllm:num_requests_waiting", "gauge", "as evener_requests_waiting", number(s.waiting)},
+      {"vllm:num_preemptions_total", "counter", "as evener_retractions_total",
+       number(s.scheduler.num_retractions)},
+      {"sglang:num_running_reqs", "gauge", "as evener_requests_running", number(s.running)},
+      {"sglang:num_queue_reqs", "gauge", "as evener_requests_waiting", number(s.waiting)},
+  };
+  write_all(out, samples);
+  if (!s.scheduler.gap_bound) return;
+  write(out, {"evener_token_gap_bound_seconds", "gauge",
+              "what evener_token_gap_seconds_max is "
+              "claimed not to exceed",
+              in_seconds(*s.scheduler.gap_bound)});
+}
+
+// used: by running sequences; kept: of ended ones, and makes room when it is needed.
+void write_cache(std::string& out, const cache::CacheStats& c) {
+  const size_t pages_used = c.pages_private + c.pages_shared;
+  const double used_part = ratio(pages_used, c.num_pages);
+  const Sample samples[] = {
+      {"evener_kv_pages_total", "gauge", "pages of the KV pool", number(c.num_pages)},
+      {"evener_kv_pages_used", "gauge", "of them, used by running sequences", number(pages_used)},
+      {"evener_kv_pages_kept", "gauge", "of them, kept of sequences that have ended",
+       number(c.pages_evictable)},
+      {"evener_kv_pages_free", "gauge", "of them, empty", number(c.pages_free)},
+      {"evener_state_slots_total", "gauge", "recurrent state slots", number(c.num_slots)},
+      {"evener_state_slots_used", "gauge", "of them, of running sequences", number(c.slots_own)},
+      {"evener_state_slots_kept", "gauge", "of them, snapshots", number(c.slots_snapshot)},
+      {"evener_state_slots_free", "gauge", "of them, empty", number(c.slots_free)},
+      {"evener_prefix_lookups_total", "counter", "prompts looked up", number(c.num_lookups)},
+      {"evener_prefix_hits_total", "counter", "of them, found in part", number(c.num_hits)},
+      {"evener_prefix_tokens_total", "counter", "tokens looked up", number(c.tokens_looked_up)},
+      {"evener_prefix_tokens_matched_total", "counter", "of them, found computed",
+       number(c.tokens_matched)},
+      {"evener_pages_evicted_total", "counter", "pages given up", number(c.pages_evicted)},
+      {"evener_snapshots_taken_total", "counter", "snapshots of a state",
+       number(c.snapshots_taken)},
+      {"evener_snapshots_evicted_total", "counter", "of them, given up",
+       number(c.snapshots_evicted)},
+      {"evener_pages_loaded_total", "counter", "pages loaded from the tiers",
+       number(c.pages_loaded)},
+      {"evener_states_loaded_total", "counter", "states loaded from the tiers",
+       number(c.states_loaded)},
+      {"llamacpp:kv_cache_usage_ratio", "gauge", "used part of the KV pool", used_part},
+      {"vllm:gpu_cache_usage_perc", "gauge", "used part of the KV pool, 0 to 1", used_part},
+      {"vllm:prefix_cache_queries_total", "counter", "as evener_prefix_tokens_total",
+       number(c.tokens_looked_up)},
+      {"vllm:prefix_cache_hits_total", "counter", "as evener_prefix_tokens_matched_total",
+       number(c.tokens_matched)},
+      {"sglang:token_usage", "gauge", "used part of the KV pool, 0 to 1", used_part},
+  };
+  write_all(out, samples);
+}
+
+void write_tiers(std::string& out, const cache::TierStats& t) {
+  const Sample in_memory[] = {
+      {"evener_tier_memory_entries", "gauge", "pages and states in the tier in memory",
+       number(t.num_in_memory)},
+      {"evener_tier_memory_bytes", "gauge", "their size", number(t.memory_bytes)},
+      {"evener_tier_memory_hits_total", "counter", "loads it has answered",
+       number(t.num_memory_hits)},
+      {"evener_tier_misses_total", "counter", "loads that no tier has answered",
+       number(t.num_misses)},
+  };
+  write_all(out, in_memory);
+  if (!t.has_disk) return;
+  const Sample on_disk[] = {
+      {"evener_tier_disk_entries", "gauge", "pages and states in the tier on disk",
+       number(t.disk.num_entries)},
+      {"evener_tier_disk_bytes", "gauge", "size of all entries there", number(t.disk.bytes)},
+      {"evener_tier_disk_hits_total", "counter", "loads it has answered", number(t.num_disk_hits)},
+      {"evener_tier_disk_written_total", "counter", "entries written", number(t.disk.num_written)},
+      {"evener_tier_disk_dropped_total", "counter", "entries not written, as too many waited",
+       number(t.disk.num_dropped)},
+      {"evener_tier_disk_evicted_total", "counter", "entries given up", number(t.disk.num_evicted)},
+      {"evener_tier_disk_failed_reads_total", "counter", "entries damaged or vanished",
+       number(t.disk.num_failed_reads)},
+      {"evener_tier_disk_writes", "gauge", "1, or 0 once writing has failed",
+       number(t.disk.writes)},
+  };
+  write_all(out, on_disk);
 }
 
 void write_labelled(std::string& out, const Sample& head, const char* label,
@@ -115,9 +204,19 @@ void Metrics::count_error(const ApiError& error) {
   ++errors_[error.code];
 }
 
-void Metrics::count_cancellation(std::string_view phase) {
+void Metrics::count_cancellation(std::string_view phase, std::string_view reason) {
   const std::lock_guard lock(mutex_);
-  ++cancellations_[std::string(phase)];
+  ++cancellations_[{std::string(phase), std::string(reason)}];
+}
+
+void Metrics::count_match_end(std::string_view reason) {
+  const std::lock_guard lock(mutex_);
+  ++match_ends_[std::string(reason)];
+}
+
+Metrics::Counts Metrics::counts(Time which) const {
+  const std::lock_guard lock(mutex_);
+  return times_[static_cast<size_t>(which)].counts;
 }
 
 void Metrics::write_histograms(std::string& out) const {
@@ -148,9 +247,18 @@ void Metrics::write_counters(std::string& out) const {
   }
   write_labelled(out, {"evener_errors_total", "counter", "error answers by code", 0}, "code",
                  errors_);
-  write_labelled(
-      out, {"evener_cancellations_total", "counter", "requests whose client left, by phase", 0},
-      "phase", cancellations_);
+  write_labelled(out,
+                 {"evener_prefix_match_ends_total", "counter",
+                  "sequences by why no more of their prompt was found computed", 0},
+                 "reason", match_ends_);
+  out +=
+      "# HELP evener_cancellations_total requests that ended before their answer did\n# TYPE "
+      "evener_cancellations_total counter\n";
+  for (const auto& [key, count] : cancellations_) {
+    fmt::format_to(std::back_inserter(out),
+                   "evener_cancellations_total{{phase=\"{}\",reason=\"{}\"}} {}\n", key.first,
+                   key.second, count);
+  }
 }
 
 std::string Metrics::to_text(const engine::Stats* stats, const engine::ModelFacts* facts) const {
@@ -167,7 +275,11 @@ std::string Metrics::to_text(const engine::Stats* stats, const engine::ModelFact
         escape_label(facts->id), escape_label(facts->family), escape_label(facts->quantisation),
         escape_label(facts->device));
   }
-  if (stats) write_engine(out, *stats);
+  if (stats) {
+    write_engine(out, *stats);
+    write_cache(out, stats->cache);
+    if (stats->tiers) write_tiers(out, *stats->tiers);
+  }
   write_counters(out);
   write_histograms(out);
   return out;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/engine.h"
 #include "serve/api_error.h"
@@ -29,7 +30,15 @@ class Metrics {
   void observe(Time which, Seconds time);
   void count_request(std::string_view route, int status);
   void count_error(const ApiError& error);
-  void count_cancellation(std::string_view phase);
+  // phase: "template", "queue", "prefill" or "decode".
+  void count_cancellation(std::string_view phase, std::string_view reason);
+  void count_match_end(std::string_view reason);  // match_end_name()
+
+  // Upper ends of a histogram's buckets, seconds; one more has what is above.
+  static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  0.25,
+                                         0.5,   1.0,    2.5,   5.0,  10.0,  30.0, 60.0, 300.0};
+  using Counts = std::array<uint64_t, kBounds.size() + 1>;  // of each bucket alone
+  Counts counts(Time which) const;
 
   // The exposition text. `stats` and `facts` are null before a model is ready. Gauges and totals of
   // the engine come from `stats`; llamacpp:* and vllm:* names repeat those that dashboards read.
@@ -37,10 +46,8 @@ class Metrics {
 
  private:
   static constexpr size_t kNumTimes = 5;
-  static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  0.25,
-                                         0.5,   1.0,    2.5,   5.0,  10.0,  30.0, 60.0, 300.0};
   struct Histogram {
-    std::array<uint64_t, kBounds.size() + 1> counts{};  // of each bucket alone; the last is +Inf
+    Counts counts{};
     double sum = 0;
   };
 
@@ -51,7 +58,8 @@ class Metrics {
   std::array<Histogram, kNumTimes> times_{};
   std::map<std::pair<std::string, int>, uint64_t> requests_;
   std::map<std::string, uint64_t, std::less<>> errors_;
-  std::map<std::string, uint64_t, std::less<>> cancellations_;
+  std::map<std::pair<std::string, std::string>, uint64_t> cancellations_;  // by phase and reason
+  std::map<std::string, uint64_t, std::less<>> match_ends_;
 };
 
 // `value` with \, " and newline escaped as label values need it.

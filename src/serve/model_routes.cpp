@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/version.h"
+#include "serve/server_info.h"
 
 namespace evener::serve {
 
@@ -29,6 +30,8 @@ Json model_entry(const Service& service) {
         {"family", facts.family},
         {"quantisation", facts.quantisation},
         {"kv_type", facts.kv_type},
+        {"context_limit", limit_name(facts.context_limit)},
+        {"pool_tokens", facts.pool_tokens},
         {"device", facts.device}}},
       {"architecture",
        {{"input_modalities", Json::array({"text"})}, {"output_modalities", Json::array({"text"})}}},

@@ -9,6 +9,7 @@
 #include "serve/chat_whole.h"
 #include "serve/generation_job.h"
 #include "serve/json.h"
+#include "serve/message_ends.h"
 #include "serve/random.h"
 #include "serve/unix_seconds.h"
 
@@ -39,9 +40,12 @@ void generate(const RouteCall& call, ChatRequest request, const std::string& pro
       call.service->generator->tokenize(prompt_text, {.add_bos = true, .parse_special = true});
   if (prompt.empty()) return call.fail(invalid_value("messages", "messages make an empty prompt"));
 
+  const Origin origin = call.origin(request.generation);
+  const std::vector<size_t> ends = message_ends(prompt, *call.service->generator);
   std::vector<engine::GenerationRequest> sequences;
   for (size_t i = 0; i < request.generation.num_choices; ++i) {
-    sequences.push_back(to_generation_request(request.generation, prompt, i));
+    sequences.push_back(to_generation_request(request.generation, prompt, i, origin));
+    sequences.back().message_ends = ends;
     sequences.back().num_top_logprobs = request.num_top_logprobs;
   }
   ChatAnswerHead head{
@@ -50,15 +54,13 @@ void generate(const RouteCall& call, ChatRequest request, const std::string& pro
       .created_seconds = unix_seconds(),
       .fields = std::move(request.generation),
       .logprobs = request.num_top_logprobs.has_value(),
+      .progress = request.return_progress,
       .parser = parser_options(call.service->chat_template.capabilities(), prompt_text),
       .prompt = {}};
   if (head.fields.return_token_ids) head.prompt = prompt;
   auto writer = make_writer(call.exchange, std::move(head));
-  GenerationJob::start({.exchange = call.exchange,
-                        .service = call.service,
-                        .metrics = call.metrics,
-                        .requests = std::move(sequences),
-                        .writer = std::move(writer)});
+  GenerationJob::start(
+      {.call = call, .requests = std::move(sequences), .writer = std::move(writer)});
 }
 
 }  // namespace

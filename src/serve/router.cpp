@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/version.h"
+#include "serve/control_routes.h"
 #include "serve/cors.h"
 #include "serve/health.h"
 #include "serve/json.h"
@@ -89,6 +90,12 @@ constexpr std::array kRoutes = {
     Route{"POST", "/tokenize", nullptr, nullptr, answer_tokenize},
     Route{"POST", "/detokenize", nullptr, nullptr, answer_detokenize},
     Route{"POST", "/apply-template", nullptr, nullptr, answer_apply_template},
+    Route{"POST", "/abort", nullptr, nullptr, answer_abort},
+    Route{"POST", "/abort_request", nullptr, nullptr, answer_abort},
+    Route{"POST", "/flush_cache", nullptr, nullptr, answer_flush_cache},
+    Route{"GET", "/flush_cache", nullptr, nullptr, answer_flush_cache},
+    Route{"GET", "/server_info", nullptr, nullptr, answer_server_info},
+    Route{"GET", "/get_server_info", nullptr, nullptr, answer_server_info},
     Route{"GET", "/models", nullptr, models, nullptr},
     Route{"GET", "/models/", nullptr, one_model, nullptr},
     Route{"GET", "/props", nullptr, props_of, nullptr},
@@ -120,10 +127,11 @@ const Route* find_route(const HttpRequest& request) {
 
 // The methods that a path does have; empty if it has none.
 std::string allowed_methods(std::string_view path) {
+  std::string methods;
   for (const Route& route : kRoutes) {
-    if (matches(route, path)) return route.method == "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+    if (matches(route, path)) methods += route.method == "GET" ? "GET, HEAD, " : "POST, ";
   }
-  return {};
+  return methods.empty() ? methods : methods + "OPTIONS";
 }
 
 bool is_read(const HttpRequest& request) {
@@ -194,7 +202,12 @@ void Router::answer_with_model(const ExchangePtr& exchange, const Route& route) 
         counted(overloaded(state.failed ? "the model could not be loaded" : "Loading model")));
   }
   if (route.facts) return exchange->respond(route.facts(*state.service, exchange->request()));
-  route.run({.exchange = exchange, .service = state.service, .metrics = metrics_});
+  const HttpRequest& request = exchange->request();
+  route.run({.exchange = exchange,
+             .service = state.service,
+             .metrics = metrics_,
+             .answers = answers_,
+             .caller = caller_of(request, keys_.key_of(request))});
 }
 
 void Router::ended(const RequestRecord& record) {

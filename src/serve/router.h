@@ -8,6 +8,7 @@
 #include "serve/api_keys.h"
 #include "serve/http_handler.h"
 #include "serve/metrics.h"
+#include "serve/running_answers.h"
 #include "serve/server_options.h"
 #include "serve/server_state.h"
 #include "serve/static_files.h"
@@ -32,6 +33,7 @@ class Router : public HttpHandler {
 
   const ServerState& state_;
   Metrics& metrics_;
+  RunningAnswers answers_;
   ApiKeys keys_;
   StaticFiles files_;
 };

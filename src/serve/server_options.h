@@ -16,7 +16,7 @@ struct ServerOptions {
 
   size_t header_bytes_max = size_t{16} << 10;
   size_t body_bytes_max = size_t{64} << 20;
-  size_t connections_max = 512;
+  size_t connections_max = 4096;
   size_t unsent_bytes_max = size_t{4} << 20;  // of one stream: a reader slower than this is let go
 
   std::chrono::milliseconds header_time_max{15'000};  // first byte to last byte of the header

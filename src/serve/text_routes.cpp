@@ -17,11 +17,6 @@ namespace {
 
 constexpr size_t kMaxTokens = 1'000'000;
 
-void respond(const RouteCall& call, const Json& json) {
-  call.exchange->respond(
-      {.status = 200, .content_type = "application/json", .headers = {}, .body = dump(json)});
-}
-
 // Text and how it is read: a rendered conversation always names its special tokens.
 struct Text {
   std::string text;
@@ -96,7 +91,7 @@ void answer_tokenize(const RouteCall& call) {
               {"count", ids.size()},
               {"max_model_len", generator.facts().admissible_tokens}};
   if (with_strings) out["token_strs"] = std::move(strings);
-  respond(call, out);
+  call.respond(out);
 }
 
 void answer_detokenize(const RouteCall& call) {
@@ -107,7 +102,7 @@ void answer_detokenize(const RouteCall& call) {
   const auto ids = read_tokens(fields, generator.facts().vocab_size);
   if (!ids) return call.fail(*fields.error());
   const std::string text = utf8::replace_invalid(generator.detokenize(*ids));
-  respond(call, {{"content", text}, {"prompt", text}});
+  call.respond({{"content", text}, {"prompt", text}});
 }
 
 void answer_apply_template(const RouteCall& call) {
@@ -118,7 +113,7 @@ void answer_apply_template(const RouteCall& call) {
   if (fields.error()) return call.fail(*fields.error());
   const auto prompt = render_prompt(conversation, false, call.service->chat_template);
   if (!prompt) return call.fail(prompt.error());
-  respond(call, {{"prompt", *prompt}});
+  call.respond({{"prompt", *prompt}});
 }
 
 }  // namespace evener::serve

@@ -85,6 +85,22 @@ void FakeGenerator::read_prompt(engine::SequenceId id,
   send(id, std::move(update));
 }
 
+void FakeGenerator::wait_in_queue(engine::SequenceId id, size_t num_ahead) {
+  engine::Update update;
+  update.num_ahead = num_ahead;
+  send(id, std::move(update));
+}
+
+void FakeGenerator::read_some(engine::SequenceId id, size_t num_cached, size_t num_prefilled) {
+  {
+    const std::lock_guard lock(mutex_);
+    sequences_.at(id - 1).so_far.num_cached_tokens = num_cached;
+  }
+  engine::Update update;
+  update.num_prefilled_tokens = num_prefilled;
+  send(id, std::move(update));
+}
+
 void FakeGenerator::finish(engine::SequenceId id, engine::FinishReason reason) {
   engine::Update update;
   update.finish = reason;
@@ -105,7 +121,9 @@ void FakeGenerator::send(engine::SequenceId id, engine::Update update) {
     Sequence& sequence = sequences_.at(id - 1);
     sequence.so_far.num_generated_tokens += update.tokens.size();
     update.num_prompt_tokens = sequence.so_far.num_prompt_tokens;
-    update.num_prefilled_tokens = sequence.so_far.num_prompt_tokens;
+    update.num_cached_tokens = sequence.so_far.num_cached_tokens;
+    if (!update.num_ahead && update.num_prefilled_tokens == 0)
+      update.num_prefilled_tokens = sequence.so_far.num_prompt_tokens;
     update.num_generated_tokens = sequence.so_far.num_generated_tokens;
     sink = std::move(sequence.sink);
   }
@@ -119,6 +137,11 @@ void FakeGenerator::send(engine::SequenceId id, engine::Update update) {
 engine::GenerationRequest FakeGenerator::request(engine::SequenceId id) {
   const std::lock_guard lock(mutex_);
   return sequences_.at(id - 1).request;
+}
+
+size_t FakeGenerator::num_requests() {
+  const std::lock_guard lock(mutex_);
+  return sequences_.size();
 }
 
 void FakeGenerator::wait_for_requests(size_t count) {
@@ -145,11 +168,14 @@ class Borrowed : public Generator {
     return owner_.submit(std::move(request), std::move(sink));
   }
   void cancel(engine::SequenceId id) override { owner_.cancel(id); }
+  void flush_cache() override { owner_.flush_cache(); }
   const engine::ModelFacts& facts() const override { return owner_.facts(); }
+  const engine::EngineOptions& options() const override { return owner_.options(); }
   engine::Stats stats() const override { return owner_.stats(); }
   std::vector<TokenId> tokenize(std::string_view text, TokenizeOptions options) const override {
     return owner_.tokenize(text, options);
   }
+  bool ends_turn(TokenId id) const override { return owner_.ends_turn(id); }
   std::string token_bytes(TokenId id) const override { return owner_.token_bytes(id); }
   std::string detokenize(std::span<const TokenId> ids) const override {
     return owner_.detokenize(ids);

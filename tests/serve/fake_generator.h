@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -23,9 +24,12 @@ class FakeGenerator : public Generator {
 
   Result<engine::SequenceId> submit(engine::GenerationRequest request, engine::Sink sink) override;
   void cancel(engine::SequenceId id) override;
+  void flush_cache() override { ++num_flushes_; }
   const engine::ModelFacts& facts() const override { return facts_; }
-  engine::Stats stats() const override { return {}; }
+  const engine::EngineOptions& options() const override { return options_; }
+  engine::Stats stats() const override { return stats_; }
   std::vector<TokenId> tokenize(std::string_view text, TokenizeOptions options) const override;
+  bool ends_turn(TokenId id) const override { return id == '>'; }
   std::string token_bytes(TokenId id) const override;
   std::string detokenize(std::span<const TokenId> ids) const override;
 
@@ -33,11 +37,16 @@ class FakeGenerator : public Generator {
   void say(engine::SequenceId id, std::string text);
   void say(engine::SequenceId id, std::string text, const std::string& tokens);
   void read_prompt(engine::SequenceId id, std::vector<engine::TokenOutput> prompt_tokens);
+  void wait_in_queue(engine::SequenceId id, size_t num_ahead);
+  // The sequence runs; of its prompt, `num_cached` tokens need not be computed, and up to
+  // `num_prefilled` have been read.
+  void read_some(engine::SequenceId id, size_t num_cached, size_t num_prefilled);
   void finish(engine::SequenceId id, engine::FinishReason reason = engine::FinishReason::stop);
   void fail(engine::SequenceId id, Error error);
 
   // The requests so far; waits until there are that many, or cancellations.
   engine::GenerationRequest request(engine::SequenceId id);
+  size_t num_requests();
   void wait_for_requests(size_t count);
   void wait_for_cancellation(engine::SequenceId id);
   bool was_cancelled(engine::SequenceId id);
@@ -46,13 +55,16 @@ class FakeGenerator : public Generator {
   std::unique_ptr<Generator> borrowed();
 
   engine::ModelFacts facts_;
+  engine::EngineOptions options_;
+  engine::Stats stats_;
+  std::atomic<int> num_flushes_ = 0;
   bool refuses_ = false;  // submit() answers unavailable
 
  private:
   struct Sequence {
     engine::GenerationRequest request;
     engine::Sink sink;
-    engine::Update so_far;
+    engine::Update so_far;  // counters; a test that does not say otherwise has read the prompt
     bool cancelled = false;
   };
   void send(engine::SequenceId id, engine::Update update);

@@ -25,9 +25,17 @@ class RecordingExchange : public Exchange {
     after_ = after;
     abort_ = nullptr;
   }
+  void fail(const ApiError& error) override {
+    if (stream_.empty()) return respond(to_response(error));
+    write("data: " + to_json(error) + "\n\n");
+    end_stream(AfterStream::close_connection);
+  }
   void post(Task task) override { task(); }
   void note(std::string text) override { note_ = std::move(text); }
-  void on_abort(AbortHandler handler) override { abort_ = std::move(handler); }
+  void on_abort(AbortHandler handler) override {
+    if (aborted_before_) return handler(*aborted_before_);
+    abort_ = std::move(handler);
+  }
 
   // As the server does it: a handler that answers lets itself go and must not be running then.
   void abort(AbortReason reason) {
@@ -41,6 +49,7 @@ class RecordingExchange : public Exchange {
   std::optional<AfterStream> after_;
   std::string note_;
   AbortHandler abort_;
+  std::optional<AbortReason> aborted_before_;  // before anybody asked to be told
 };
 
 inline std::shared_ptr<RecordingExchange> recorded_post(const std::string& path, std::string body) {

@@ -1,14 +1,19 @@
 // The real server on a loopback socket, before a model whose every token the test speaks.
 #include "serve/server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "serve/client.h"
 #include "serve/fake_generator.h"
+#include "serve/json.h"
+#include "serve/metrics.h"
 
 namespace evener::serve {
 namespace {
@@ -44,6 +49,12 @@ std::string first_line(const std::string& answer) { return answer.substr(0, answ
 
 std::string body_of(const std::string& answer) {
   return answer.substr(answer.find("\r\n\r\n") + 4);
+}
+
+// The number behind a metric's name; -1 if there is none.
+double metric(const std::string& answer, const std::string& name) {
+  const size_t at = answer.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::strtod(answer.c_str() + at + name.size() + 2, nullptr);
 }
 
 TEST_F(ServerTest, ListensBeforeThereIsAModel) {
@@ -118,12 +129,12 @@ TEST_F(ServerTest, StreamsInChunksAndKeepsTheConnection) {
   start_ready();
   Client c(server_->port());
   c.post("/v1/chat/completions", kStream, "X-Request-Id: mine\r\n");
+  model_->wait_for_requests(1);
+  model_->say(1, "Hi");
   const std::string head = c.read_until("\r\n\r\n");
   EXPECT_NE(head.find("Content-Type: text/event-stream\r\n"), std::string::npos);
   EXPECT_NE(head.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
   EXPECT_NE(head.find("x-request-id: mine\r\n"), std::string::npos);
-  model_->wait_for_requests(1);
-  model_->say(1, "Hi");
   model_->finish(1);
   EXPECT_NE(c.read_until("0\r\n\r\n").find(R"({"content":"Hi"})"), std::string::npos);
   c.get("/health");
@@ -159,6 +170,7 @@ TEST_F(ServerTest, CancelsWhenAClientLeavesBeforeTheFirstToken) {
   Client c(server_->port());
   c.post("/v1/chat/completions", kStream);
   model_->wait_for_requests(1);
+  model_->read_some(1, 0, 1);
   (void)c.read_until("assistant");
   c.close();
   model_->wait_for_cancellation(1);
@@ -188,6 +200,216 @@ TEST_F(ServerTest, ServesAClientThatOnlyStopsSending) {
   }
 }
 
+TEST_F(ServerTest, AnswersAStreamWithoutAPlaceByAStatus) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  model_->wait_in_queue(1, 5);
+  model_->fail(1, {.code = Code::unavailable,
+                   .doing = "accept the request",
+                   .where = "",
+                   .why = "5 requests are waiting already",
+                   .remedy = ""});
+  const std::string answer = c.read_answer();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_NE(answer.find("Retry-After: 2\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("Content-Type: application/json\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("\"overloaded_error\""), std::string::npos);
+  c.get("/health");  // the connection is as good as before
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+}
+
+TEST_F(ServerTest, AnswersAStreamWithoutAPlaceByAnEventOnceItHasSaidThatItIsAlive) {
+  start_ready({.ping_interval = std::chrono::milliseconds(20)});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  const std::string head = c.read_until(": ping\n\n");
+  EXPECT_EQ(first_line(head), "HTTP/1.1 200 OK");
+  EXPECT_EQ(head.find("data:"), std::string::npos);
+  model_->fail(1,
+               {.code = Code::unavailable, .doing = "", .where = "", .why = "full", .remedy = ""});
+  EXPECT_NE(c.read_to_end().find(R"(data: {"error":{"message":"full","type":"overloaded_error")"),
+            std::string::npos);
+}
+
+TEST_F(ServerTest, ServesAStreamToAnOldClientThatOnlyStopsSending) {
+  start_ready();
+  Client c(server_->port());
+  const std::string body = kStream;
+  c.send("POST /v1/chat/completions HTTP/1.0\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body);
+  c.end_sending();
+  model_->wait_for_requests(1);
+  model_->say(1, "still here");
+  model_->finish(1);
+  const std::string answer = c.read_to_end();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 200 OK");
+  EXPECT_NE(answer.find("still here"), std::string::npos);
+}
+
+TEST_F(ServerTest, EndsAnAnswerByItsRequestsId) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kWhole, "X-Request-Id: mine\r\n");
+  model_->wait_for_requests(1);
+  Client other(server_->port());
+  other.post("/v1/abort", R"({"request_id":"not mine"})");
+  EXPECT_EQ(body_of(other.read_answer()), R"({"aborted":0})");
+  other.post("/v1/abort", R"({"request_id":"mine"})");
+  EXPECT_EQ(body_of(other.read_answer()), R"({"aborted":1})");
+  const std::string answer = c.read_answer();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request");
+  EXPECT_NE(answer.find("\"request_aborted\""), std::string::npos);
+  model_->wait_for_cancellation(1);
+  other.post("/abort_request", R"({"rid":"mine"})");
+  EXPECT_EQ(body_of(other.read_answer()), R"({"aborted":0})");
+  other.post("/v1/abort", "{}");
+  EXPECT_EQ(first_line(other.read_answer()), "HTTP/1.1 400 Bad Request");
+  other.get("/metrics");
+  EXPECT_NE(
+      other.read_answer().find("evener_cancellations_total{phase=\"queue\",reason=\"abort\"} 1\n"),
+      std::string::npos);
+}
+
+TEST_F(ServerTest, LetsNobodyEndTheAnswersOfAnotherKey) {
+  start_ready({.api_keys = {"k", "other"}});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kWhole, "X-Request-Id: mine\r\nx-api-key: k\r\n");
+  model_->wait_for_requests(1);
+  Client nobody(server_->port());
+  nobody.post("/v1/abort", R"({"request_id":"mine"})");
+  EXPECT_EQ(first_line(nobody.read_answer()), "HTTP/1.1 401 Unauthorized");
+  Client second(server_->port());
+  second.post("/v1/abort", R"({"request_id":"mine"})", "x-api-key: other\r\n");
+  EXPECT_EQ(body_of(second.read_answer()), R"({"aborted":0})");
+  EXPECT_FALSE(model_->was_cancelled(1));
+  second.post("/v1/abort", R"({"request_id":"mine"})", "x-api-key: k\r\n");
+  EXPECT_EQ(body_of(second.read_answer()), R"({"aborted":1})");
+}
+
+TEST_F(ServerTest, KeysAreClientsAndShareNoPrefixes) {
+  start_ready({.api_keys = {"k", "other"}});
+  std::deque<Client> clients;
+  for (const char* key : {"k", "other", "k"}) {
+    clients.emplace_back(server_->port());
+    clients.back().post("/v1/chat/completions", kWhole, fmt::format("x-api-key: {}\r\n", key));
+    model_->wait_for_requests(clients.size());
+  }
+  EXPECT_NE(model_->request(1).client, model_->request(2).client);
+  EXPECT_NE(model_->request(1).salt, model_->request(2).salt);
+  EXPECT_EQ(model_->request(1).client, model_->request(3).client);
+  EXPECT_EQ(model_->request(1).salt, model_->request(3).salt);
+}
+
+TEST_F(ServerTest, WithoutKeysClientsAreAddressesAndShare) {
+  start_ready();
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kWhole);
+  model_->wait_for_requests(1);
+  EXPECT_NE(model_->request(1).client, 0U);
+  EXPECT_EQ(model_->request(1).salt, 0U);
+}
+
+TEST_F(ServerTest, FlushesTheCacheWhenNothingRuns) {
+  start_ready();
+  model_->stats_.cache.pages_evictable = 7;
+  Client c(server_->port());
+  c.post("/flush_cache", "");
+  EXPECT_EQ(body_of(c.read_answer()),
+            R"({"success":true,"pages_forgotten":7,"states_forgotten":0})");
+  c.get("/flush_cache");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+  EXPECT_EQ(model_->num_flushes_, 2);
+  model_->stats_.waiting = 1;
+  c.post("/flush_cache", "");
+  const std::string busy = c.read_answer();
+  EXPECT_EQ(first_line(busy), "HTTP/1.1 400 Bad Request");
+  EXPECT_NE(busy.find("\"busy\""), std::string::npos);
+  EXPECT_EQ(model_->num_flushes_, 2);
+}
+
+TEST_F(ServerTest, TellsWhatItIsAndDoes) {
+  start_ready();
+  engine::Stats& stats = model_->stats_;
+  stats.waiting = 3;
+  stats.refused = 2;
+  stats.cancel_seconds_max = 0.25;
+  stats.scheduler.gap_max = std::chrono::milliseconds(120);
+  stats.scheduler.gap_bound = std::chrono::milliseconds(410);
+  stats.scheduler.cost = {1, 2, 3, 4, 5};
+  stats.scheduler.num_retractions = 6;
+  stats.cache.num_pages = 10;
+  stats.cache.pages_private = 1;
+  stats.cache.pages_shared = 2;
+  stats.cache.pages_evictable = 3;
+  stats.cache.pages_free = 4;
+  stats.cache.tokens_looked_up = 100;
+  stats.cache.tokens_matched = 64;
+  stats.tiers = cache::TierStats{};
+  stats.tiers->num_memory_hits = 9;
+  stats.tiers->has_disk = true;
+  model_->facts_.context_limit = engine::ModelFacts::ContextLimit::memory;
+  model_->facts_.pool_tokens = 1064;
+
+  Client c(server_->port());
+  c.get("/server_info");
+  const Json info = Json::parse(body_of(c.read_answer()));
+  EXPECT_EQ(info["admissible"], Json({{"tokens", 1000},
+                                      {"limited_by", "memory"},
+                                      {"model_tokens", 4096},
+                                      {"pool_tokens", 1064}}));
+  EXPECT_EQ(info["queue"]["waiting"], 3);
+  EXPECT_EQ(info["queue"]["refused"], 2);
+  EXPECT_EQ(info["queue"]["cancel_ms_max"], 250);
+  EXPECT_EQ(info["pools"]["pages"], Json({{"total", 10}, {"used", 3}, {"kept", 3}, {"free", 4}}));
+  EXPECT_EQ(info["cost_model"]["seconds_per_decode_row"], 4);
+  EXPECT_EQ(info["gaps"]["max_ms"], 120);
+  EXPECT_EQ(info["gaps"]["bound_ms"], 410);
+  EXPECT_EQ(info["gaps"]["histogram"].size(), Metrics::kBounds.size() + 1);
+  EXPECT_EQ(info["tiers"]["memory"]["hits"], 9);
+  EXPECT_EQ(info["options"]["max_gap_ms"], 400);
+  EXPECT_EQ(info["options"]["max_prefill_steps"], nullptr);
+
+  c.get("/metrics");
+  const std::string metrics = c.read_answer();
+  EXPECT_EQ(metric(metrics, "evener_requests_waiting"), 3);
+  EXPECT_EQ(metric(metrics, "evener_kv_pages_used"), 3);
+  EXPECT_EQ(metric(metrics, "evener_kv_pages_kept"), 3);
+  EXPECT_EQ(metric(metrics, "evener_prefix_tokens_total"), 100);
+  EXPECT_EQ(metric(metrics, "evener_prefix_tokens_matched_total"), 64);
+  EXPECT_EQ(metric(metrics, "evener_retractions_total"), 6);
+  EXPECT_EQ(metric(metrics, "evener_sequences_refused_total"), 2);
+  EXPECT_EQ(metric(metrics, "evener_cancel_seconds_max"), 0.25);
+  EXPECT_EQ(metric(metrics, "evener_token_gap_seconds_max"), 0.12);
+  EXPECT_EQ(metric(metrics, "evener_token_gap_bound_seconds"), 0.41);
+  EXPECT_EQ(metric(metrics, "evener_tier_memory_hits_total"), 9);
+  EXPECT_EQ(metric(metrics, "evener_tier_disk_writes"), 1);
+  EXPECT_EQ(metric(metrics, "vllm:prefix_cache_hits_total"), 64);
+
+  c.get("/v1/models");
+  const Json model = Json::parse(body_of(c.read_answer()))["data"][0];
+  EXPECT_EQ(model["max_model_len"], 1000);
+  EXPECT_EQ(model["meta"]["context_limit"], "memory");
+  EXPECT_EQ(model["meta"]["pool_tokens"], 1064);
+}
+
+// Prompts first: there is no bound to claim; and no tiers, no metrics of them.
+TEST_F(ServerTest, ClaimsNoBoundWhereThereIsNone) {
+  start_ready();
+  Client c(server_->port());
+  c.get("/metrics");
+  const std::string metrics = c.read_answer();
+  EXPECT_EQ(metric(metrics, "evener_token_gap_bound_seconds"), -1);
+  EXPECT_EQ(metric(metrics, "evener_tier_memory_hits_total"), -1);
+  EXPECT_EQ(metric(metrics, "evener_kv_pages_total"), 0);
+  c.get("/server_info");
+  const Json info = Json::parse(body_of(c.read_answer()));
+  EXPECT_EQ(info["gaps"]["bound_ms"], nullptr);
+  EXPECT_EQ(info["tiers"], nullptr);
+}
+
 TEST_F(ServerTest, LetsAReaderGoThatDoesNotRead) {
   start_ready({.unsent_bytes_max = 100'000});
   Client c(server_->port());
@@ -197,6 +419,22 @@ TEST_F(ServerTest, LetsAReaderGoThatDoesNotRead) {
   for (int i = 0; i < 200 && !model_->was_cancelled(1); ++i)
     model_->say(1, std::string(100'000, 'x'), "x");
   model_->wait_for_cancellation(1);
+}
+
+TEST_F(ServerTest, LetsAReaderGoThatTakesNothingForTooLong) {
+  start_ready(
+      {.unsent_bytes_max = size_t{1} << 30, .write_time_max = std::chrono::milliseconds(30)});
+  Client c(server_->port());
+  c.post("/v1/chat/completions", kStream);
+  model_->wait_for_requests(1);
+  // More than the system's own buffers of both sides hold.
+  for (int i = 0; i < 200; ++i) model_->say(1, std::string(100'000, 'x'), "x");
+  model_->wait_for_cancellation(1);
+  Client other(server_->port());
+  other.get("/metrics");
+  EXPECT_NE(other.read_answer().find(
+                "evener_cancellations_total{phase=\"decode\",reason=\"reader_too_slow\"} 1\n"),
+            std::string::npos);
 }
 
 TEST_F(ServerTest, SaysThatItIsAliveWhileNothingHappens) {
@@ -237,6 +475,15 @@ TEST_F(ServerTest, GivesUpOnARequestThatDoesNotArrive) {
   start_ready({.header_time_max = std::chrono::milliseconds(30)});
   Client c(server_->port());
   c.send("GET /health HTTP/1.1\r\nX: ");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 408 Request Timeout");
+}
+
+// The time counts from the header on, whatever comes in between.
+TEST_F(ServerTest, GivesUpOnABodyThatDoesNotArrive) {
+  start_ready({.body_time_max = std::chrono::milliseconds(30)});
+  Client c(server_->port());
+  c.send("POST /tokenize HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{");
+  c.send(" ");
   EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 408 Request Timeout");
 }
 
@@ -282,6 +529,7 @@ TEST_F(ServerTest, LetsRunningAnswersFinishWhenStopped) {
   Client c(server_->port());
   c.post("/v1/chat/completions", kStream);
   model_->wait_for_requests(1);
+  model_->read_some(1, 0, 1);
   (void)c.read_until("assistant");
   Client second(server_->port());  // connected, and asks while the server drains
   second.get("/health");
@@ -305,6 +553,7 @@ TEST_F(ServerTest, EndsAnswersWithAnErrorWhenPatienceIsOver) {
   Client c(server_->port());
   c.post("/v1/chat/completions", kStream);
   model_->wait_for_requests(1);
+  model_->read_some(1, 0, 1);
   (void)c.read_until("assistant");
   std::thread reading([&c] {
     const std::string rest = c.read_to_end();

@@ -52,7 +52,16 @@ constexpr Case kSharedCases[] = {
      BAD "repetition_penalty|repetition_penalty must be between 0.01 and 10, not 0"},
     {R"("n":0)", BAD "n|n must be between 1 and 8, not 0"},
     {R"("n":9)", BAD "n|n must be between 1 and 8, not 9"},
+    {R"("n":1000)", BAD "n|n must be between 1 and 8, not 1000"},
     {R"("n":2.0)", ""},
+    {R"("priority":-3,"session_id":"s","prompt_cache_key":"k","cache_salt":"x")", ""},
+    {R"("priority":1.5)", BAD "priority|priority must be a whole number"},
+    {R"("priority":4294967296)",
+     BAD "priority|priority must be between -2147483648 and 2147483647, not 4294967296"},
+    {R"("session_id":7)", BAD "session_id|session_id must be a string, not a number"},
+    {R"("prompt_cache_key":[])",
+     BAD "prompt_cache_key|prompt_cache_key must be a string, not a list"},
+    {R"("cache_salt":{})", BAD "cache_salt|cache_salt must be a string, not an object"},
     {R"("seed":-3)", ""},
     {R"("seed":"x")", BAD "seed|seed must be a whole number, not a string"},
     {R"("stream":"yes")", BAD "stream|stream must be a boolean, not a string"},
@@ -231,8 +240,8 @@ TEST(RenderPrompt, GoesOnWithTheLastMessage) {
 TEST(GenerationRequest, ChoicesCountSeedsUp) {
   GenerationFields fields;
   fields.seed = 41;
-  EXPECT_EQ(to_generation_request(fields, {1}, 0).sampling.seed, 41U);
-  EXPECT_EQ(to_generation_request(fields, {1}, 1).sampling.seed, 42U);
+  EXPECT_EQ(to_generation_request(fields, {1}, 0, {}).sampling.seed, 41U);
+  EXPECT_EQ(to_generation_request(fields, {1}, 1, {}).sampling.seed, 42U);
 }
 
 }  // namespace
