@@ -55,13 +55,14 @@ async function* events(stream) {
   }
 }
 
-// Streams one answer. `on.delta(delta)` gets each piece, `on.chunk(chunk)` each whole chunk. Resolves
-// with the reason of the end; aborting `signal` rejects with an AbortError.
+// Streams one answer. `on.delta(delta)` gets each piece, `on.chunk(chunk)` each whole chunk,
+// `on.progress(progress)` how far queue and prompt are. Resolves with the reason of the end;
+// aborting `signal` rejects with an AbortError.
 export async function streamChat(body, signal, on) {
   const response = await fetch('v1/chat/completions', {
     method: 'POST',
     headers: headers({ 'Content-Type': 'application/json' }),
-    body: JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true } }),
+    body: JSON.stringify({ ...body, stream: true, stream_options: { include_usage: true }, return_progress: true }),
     signal,
   });
   if (!response.ok) throw await failure(response);
@@ -71,6 +72,7 @@ export async function streamChat(body, signal, on) {
     const chunk = JSON.parse(data);
     if (chunk.error) throw new ApiError(chunk.error.message, 500);
     on.chunk(chunk);
+    if (chunk.prompt_progress) on.progress(chunk.prompt_progress);
     const choice = chunk.choices?.[0];
     if (choice?.delta) on.delta(choice.delta);
     finish = choice?.finish_reason ?? finish;

@@ -107,6 +107,13 @@ class Figures {
   }
 }
 
+function progressText({ ahead, cache, processed, total }) {
+  if (ahead === 0) return 'next in the queue';
+  if (ahead) return `in the queue: ${ahead} ahead`;
+  const known = cache ? ` (${cache} known already)` : '';
+  return `reading the prompt: ${processed} of ${total} tokens${known}`;
+}
+
 async function answer() {
   const view = new AnswerView(retry);
   const figures = new Figures();
@@ -123,6 +130,10 @@ async function answer() {
   try {
     const finish = await streamChat(requestBody(), running.signal, {
       chunk: (chunk) => { figures.usage = chunk.usage ?? figures.usage; },
+      progress: (progress) => {
+        const fraction = progress.ahead === undefined ? progress.processed / progress.total : null;
+        view.showProgress(progressText(progress), fraction);
+      },
       delta: (delta) => {
         if (!delta.content && !delta.reasoning_content) return;
         figures.count();

@@ -69,6 +69,14 @@ export class AnswerView {
     this.meta.replaceChildren(element('span', 'figures', text));
   }
 
+  // Before there is text. Without a fraction nobody knows how long it takes.
+  showProgress(text, fraction) {
+    const bar = element('progress', '');
+    bar.setAttribute('aria-label', text);
+    if (fraction !== null) bar.value = fraction;
+    this.meta.replaceChildren(bar, element('span', 'waiting', text));
+  }
+
   finish(figures, error) {
     cancelAnimationFrame(this.frame);
     this.draw();

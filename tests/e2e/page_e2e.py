@@ -7,11 +7,13 @@ With EVENER_SCREENSHOTS=FOLDER the pictures are kept there.
 import base64
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 from harness import SKIPPED, Server, contains, equal, request, run_tests, wait_until
 
@@ -130,6 +132,30 @@ def test_an_answer_can_be_stopped(server, browser):
     wait_until(lambda: "evener_requests_running 0" in request(server.url + "/metrics")[2], "the server to let it go")
 
 
+def test_the_page_says_who_is_ahead_and_how_far_the_prompt_is(server, browser):
+    browser.open(server.url + "/")
+    browser.run("""
+      window.waits = [];
+      new MutationObserver(() => {
+        const text = document.querySelector('.waiting')?.innerText;
+        if (text && window.waits.at(-1) !== text) window.waits.push(text);
+      }).observe(document.getElementById('messages'), { childList: true, subtree: true });""")
+    # Holds the only place until it is closed.
+    holder = urllib.request.urlopen(urllib.request.Request(server.url + "/v1/completions", headers={"Content-Type": "application/json"}, data=json.dumps(
+        {"prompt": "The", "stream": True, "ignore_eos": True, "max_tokens": 100000}).encode()))
+    holder.readline()
+    browser.run("document.getElementById('setting-max_tokens').value = '4'")
+    browser.run("document.getElementById('input').value = 'word '.repeat(700)")
+    browser.type("#input", "\ue007")
+    wait_until(lambda: text_of(browser, ".waiting") == "next in the queue", "the place in the queue")
+    browser.screenshot("8-queue")
+    holder.close()
+    wait_until(lambda: answer_is_done(browser, 3), "the answer")
+    read = [text for text in browser.run("return window.waits") if text.startswith("reading the prompt: ")]
+    assert read and all(re.fullmatch(r"reading the prompt: \d+ of \d+ tokens( \(\d+ known already\))?", text) for text in read), read
+    equal(browser.run("return document.querySelectorAll('.waiting').length"), 0)
+
+
 def test_keys_and_settings(server, browser):
     browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {altKey: true, code: 'KeyS'}))")
     equal(browser.run("return document.getElementById('settings').hidden"), False)
@@ -179,7 +205,7 @@ def main(evener, _data):
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: chromium and chromium-driver are not installed")
         sys.exit(SKIPPED)
-    with Server(evener) as server:
+    with Server(evener, "--parallel", "1", "--chunk", "64") as server:
         browser = Browser()
         try:
             run_tests(globals(), server, browser)
