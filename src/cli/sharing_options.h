@@ -8,7 +8,8 @@
 namespace evener::cli {
 
 // How requests share the machine, and what is kept of them: --max-gap, --decode-share,
-// --max-prefill-steps, --max-queue, --queue-timeout, --no-prefix-cache, --cache-ram, --cache-dir, --cache-disk.
+// --max-prefill-steps, --max-queue, --queue-timeout, --no-prefix-cache, --cache-ram, --cache-dir,
+// --cache-disk.
 class SharingOptions {
  public:
   // Some of the words fill `options`, which outlives the line; apply() fills in the rest.
