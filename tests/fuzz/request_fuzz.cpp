@@ -26,13 +26,16 @@ class ByteModel : public Generator {
   ByteModel() { facts_.vocab_size = 256; }
   Result<engine::SequenceId> submit(engine::GenerationRequest, engine::Sink) override { return 1; }
   void cancel(engine::SequenceId) override {}
+  void flush_cache() override {}
   const engine::ModelFacts& facts() const override { return facts_; }
+  const engine::EngineOptions& options() const override { return options_; }
   engine::Stats stats() const override { return {}; }
   std::vector<TokenId> tokenize(std::string_view text, TokenizeOptions) const override {
     std::vector<TokenId> ids;
     for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
     return ids;
   }
+  bool ends_turn(TokenId id) const override { return id == 0; }
   std::string token_bytes(TokenId id) const override {
     return std::string(1, static_cast<char>(id));
   }
@@ -44,6 +47,7 @@ class ByteModel : public Generator {
 
  private:
   engine::ModelFacts facts_;
+  engine::EngineOptions options_;
 };
 
 const chat::ChatTemplate& some_template() {
