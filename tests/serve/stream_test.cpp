@@ -280,6 +280,7 @@ TEST_F(Answers, StreamIsSilentInTheQueueIfNobodyAsked) {
   EXPECT_EQ(exchange->stream_, "");
   model_->read_some(1, 0, 16);
   EXPECT_EQ(stable(exchange->stream_), CHUNK(DELTA("0", R"({"role":"assistant"})", "null")));
+  exchange->abort(AbortReason::client_gone);  // else exchange and answer hold each other
 }
 
 Error no_place() {
