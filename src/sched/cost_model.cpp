@@ -28,20 +28,30 @@ double dot(const CostModel::Terms& a, const CostModel::Terms& b) {
 void StepWork::add(const Slice& slice) {
   const auto num_rows = static_cast<double>(slice.num_tokens);
   const auto first = static_cast<double>(slice.first_position);
-  (slice.kind == Slice::Kind::prompt ? prompt_tokens : decode_rows) += slice.num_tokens;
-  positions += num_rows * first + num_rows * (num_rows + 1) / 2;
+  const double positions = num_rows * first + num_rows * (num_rows + 1) / 2;
+  if (slice.kind == Slice::Kind::prompt) {
+    prompt_tokens += slice.num_tokens;
+    prompt_positions += positions;
+  } else {
+    decode_rows += slice.num_tokens;
+    decode_positions += positions;
+  }
 }
 
 CostModel::CostModel(const Prior& prior) : largest_chunk_(prior.chunk_min) {
   const double token = seconds(prior.max_gap) / static_cast<double>(prior.chunk_min);
   // A row of decode is a token; attention to 10,000 positions is as much work as the row itself.
-  unit_ = {token, token, token / 1e4, token, token};
+  unit_ = {token, token, token / 1e4, token, token / 1e4, token};
   scale_.fill(1);
 }
 
 CostModel::Terms CostModel::terms(const StepWork& work) const {
-  return {unit_[0], unit_[1] * static_cast<double>(work.prompt_tokens), unit_[2] * work.positions,
-          unit_[3] * static_cast<double>(work.decode_rows), unit_[4] * work.moved_pages};
+  return {unit_[0],
+          unit_[1] * static_cast<double>(work.prompt_tokens),
+          unit_[2] * work.prompt_positions,
+          unit_[3] * static_cast<double>(work.decode_rows),
+          unit_[4] * work.decode_positions,
+          unit_[5] * work.moved_pages};
 }
 
 CostModel::Terms CostModel::coefficients() const {

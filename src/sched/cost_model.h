@@ -12,7 +12,10 @@ namespace evener::sched {
 struct StepWork {
   size_t prompt_tokens = 0;
   size_t decode_rows = 0;
-  double positions = 0;    // sum over all rows of how many positions the row attends to
+  // Sums over the rows of how many positions each attends to. The rows of a chunk read them
+  // together, a decode row by itself, which costs several times as much.
+  double prompt_positions = 0;
+  double decode_positions = 0;
   double moved_pages = 0;  // to and from the tiers, a state counted as the pages of its size
 
   // Rows [first_position, first_position + num_tokens) of one sequence.
@@ -21,7 +24,8 @@ struct StepWork {
 
 // Learns while it runs how long a step takes:
 //
-//     seconds = c0 + c1 prompt_tokens + c2 positions + c3 decode_rows + c4 moved_pages,  all c >= 0
+//     seconds = c0 + c1 prompt_tokens + c2 prompt_positions + c3 decode_rows + c4 decode_positions
+//               + c5 moved_pages,  all c >= 0
 //
 // Least squares of the relative error over the steps measured so far, older ones counting less.
 // A coefficient of which the recent steps say nothing (hours of decoding, no prompt) stays where it
@@ -50,9 +54,9 @@ class CostModel {
   // in it within `limit` by predict_high(). 0 if not even one token does.
   size_t largest_safe_chunk(const StepWork& work, const Slice& prompt, Duration limit) const;
 
-  static constexpr size_t kNumTerms = 5;
+  static constexpr size_t kNumTerms = 6;
   using Terms = std::array<double, kNumTerms>;
-  // c0..c4, seconds.
+  // c0..c5, seconds.
   Terms coefficients() const;
 
   double error() const { return error_; }  // usual |measured / predicted - 1| of steps with prompts

@@ -207,7 +207,8 @@ void Checker::check_step_length(const ChosenStep& chosen) {
   if (num_prompt_steps_ < kNumPromptStepsLearned) return;
   const double least = workload.table.expected({.prompt_tokens = options.chunk_min,
                                                 .decode_rows = chosen.work.decode_rows,
-                                                .positions = chosen.work.positions,
+                                                .prompt_positions = chosen.work.prompt_positions,
+                                                .decode_positions = chosen.work.decode_positions,
                                                 .moved_pages = options.state_pages});
   // What restores push out is saved with them, however much it is.
   const double saves = workload.table.moved_page * chosen.saved_pages;

@@ -25,8 +25,8 @@ struct StepTable {
 
   double expected(const sched::StepWork& work) const {
     return step + prompt_token * static_cast<double>(work.prompt_tokens) +
-           position * work.positions + decode_row * static_cast<double>(work.decode_rows) +
-           moved_page * work.moved_pages;
+           position * (work.prompt_positions + work.decode_positions) +
+           decode_row * static_cast<double>(work.decode_rows) + moved_page * work.moved_pages;
   }
 };
 

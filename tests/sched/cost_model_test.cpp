@@ -39,8 +39,8 @@ struct Machine {
 
   double seconds_of(const StepWork& work) const {
     return step + prompt_token * static_cast<double>(work.prompt_tokens) +
-           position * work.positions + decode_row * static_cast<double>(work.decode_rows) +
-           moved_page * work.moved_pages;
+           position * (work.prompt_positions + 4 * work.decode_positions) +
+           decode_row * static_cast<double>(work.decode_rows) + moved_page * work.moved_pages;
   }
   void run(CostModel& model, const StepWork& work, double factor = 1) const {
     model.measure(work, from_seconds(seconds_of(work) * factor));
@@ -67,7 +67,8 @@ TEST(StepWork, CountsRowsAndWhatEachAttendsTo) {
   work.add({.first_position = 99, .num_tokens = 1, .kind = Slice::Kind::decode});  // 100
   EXPECT_EQ(work.prompt_tokens, 3U);
   EXPECT_EQ(work.decode_rows, 1U);
-  EXPECT_EQ(work.positions, 11 + 12 + 13 + 100);
+  EXPECT_EQ(work.prompt_positions, 11 + 12 + 13);
+  EXPECT_EQ(work.decode_positions, 100);
 }
 
 TEST(CostModel, BeginsAsIfTheSmallestChunkTookTheWholeTarget) {
