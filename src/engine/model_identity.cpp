@@ -8,8 +8,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <variant>
-#include <vector>
 
 #include "tensor/dtype.h"
 

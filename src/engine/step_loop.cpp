@@ -19,8 +19,6 @@ constexpr std::chrono::milliseconds kPatienceMax = std::chrono::hours(24 * 365);
 // Who waits hears of a change no more often: a long queue moves on with every answer.
 constexpr auto kQueueNews = 250ms;
 
-double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-
 Error has_no_place(std::string why) {
   return {.code = Code::unavailable,
           .doing = "accept the request",
@@ -191,7 +189,7 @@ void StepLoop::cancel(const Cancel& asked) {
   end(asked.id);
   ++counted_.cancelled;
   counted_.cancel_seconds_max =
-      std::max(counted_.cancel_seconds_max, seconds(Clock::now() - asked.asked));
+      std::max(counted_.cancel_seconds_max, sched::seconds(Clock::now() - asked.asked));
 }
 
 void StepLoop::cancel_all() {
@@ -215,7 +213,7 @@ bool StepLoop::run_step() {
   scheduler_.step_done(begin - start_, end - start_);
   settle(slices);
   ++counted_.steps;
-  counted_.step_seconds += seconds(end - begin);
+  counted_.step_seconds += sched::seconds(end - begin);
   return true;
 }
 

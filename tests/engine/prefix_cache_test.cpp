@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <latch>
 #include <memory>
@@ -262,98 +261,6 @@ TEST_P(PrefixCache, RetractionChangesNoAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Models, PrefixCache, testing::Values("llama", "qwen35", "qwen35moe"),
                          [](const auto& model) { return std::string(model.param); });
-
-TEST(EngineQueue, AFullQueueRefusesAndSaysSo) {
-  EngineOptions options = small_options();
-  options.max_sequences = 1;
-  options.max_queued = 1;
-  const auto engine = start(options);
-  std::latch running(1);
-  std::latch go_on(1);
-  Listener runner([&](const Update& update) {
-    if (update.num_generated_tokens != 1) return;
-    running.count_down();
-    go_on.wait();
-  });
-  Listener waiter;
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), runner.sink()).has_value());
-  running.wait();
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), waiter.sink()).has_value());
-  const auto refused = engine->submit(greedy({1, 2, 3}, 3), [](Update) { ADD_FAILURE(); });
-  go_on.count_down();
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, Code::unavailable);
-  EXPECT_EQ(refused.error().why, "1 requests are waiting already, as many as may");
-  EXPECT_EQ(waiter.wait().tokens.size(), 3U);
-}
-
-TEST(EngineQueue, AMoreUrgentOneTakesThePlaceOfAnother) {
-  EngineOptions options = small_options();
-  options.max_sequences = 1;
-  options.max_queued = 1;
-  const auto engine = start(options);
-  std::latch running(1);
-  std::latch go_on(1);
-  Listener runner([&](const Update& update) {
-    if (update.num_generated_tokens != 1) return;
-    running.count_down();
-    go_on.wait();
-  });
-  Listener waiter;
-  Listener urgent;
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), runner.sink()).has_value());
-  running.wait();
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), waiter.sink()).has_value());
-  GenerationRequest request = greedy({1, 2, 3}, 3);
-  request.priority = -1;
-  ASSERT_TRUE(engine->submit(request, urgent.sink()).has_value());
-  go_on.count_down();
-  EXPECT_EQ(urgent.wait().tokens.size(), 3U);
-  EXPECT_EQ(waiter.wait().finish, FinishReason::failed);
-  EXPECT_EQ(waiter.wait().error->code, Code::unavailable);
-  EXPECT_EQ(engine->stats().refused, 1U);
-}
-
-TEST(EngineQueue, WhoWaitsTooLongIsTold) {
-  EngineOptions options = small_options();
-  options.max_sequences = 1;
-  options.queue_timeout = std::chrono::milliseconds(1);
-  const auto engine = start(options);
-  Listener runner;
-  Listener waiter;
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 250), runner.sink()).has_value());
-  runner.wait_for_tokens(1);
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), waiter.sink()).has_value());
-  EXPECT_EQ(waiter.wait().finish, FinishReason::failed);
-  EXPECT_EQ(waiter.wait().error->why, "no place became free within 0.001 s");
-  EXPECT_EQ(runner.wait().tokens.size(), 250U);
-}
-
-TEST(EngineQueue, WhoWaitsIsToldItsPlace) {
-  EngineOptions options = small_options();
-  options.max_sequences = 1;
-  const auto engine = start(options);
-  std::latch running(1);
-  std::latch go_on(1);
-  Listener runner([&](const Update& update) {
-    if (update.num_generated_tokens != 1) return;
-    running.count_down();
-    go_on.wait();
-  });
-  ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), runner.sink()).has_value());
-  running.wait();
-  std::atomic<size_t> most_ahead = 0;
-  std::vector<Listener> waiters;
-  for (size_t i = 0; i < 3; ++i) {
-    waiters.emplace_back([&most_ahead](const Update& update) {
-      most_ahead = std::max<size_t>(most_ahead, update.num_ahead.value_or(0));
-    });
-    ASSERT_TRUE(engine->submit(greedy({1, 2, 3}, 3), waiters[i].sink()).has_value());
-  }
-  go_on.count_down();
-  for (Listener& waiter : waiters) waiter.wait();
-  EXPECT_EQ(most_ahead, 2U);
-}
 
 }  // namespace
 }  // namespace evener::engine
