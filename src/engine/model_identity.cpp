@@ -44,6 +44,7 @@ class Hash {
 };
 
 void add_number(Hash& hash, const gguf::MetadataEntry& entry) {
+  if (const auto flag = entry.value.as_bool()) hash.add(fmt::format("{}={}", entry.key, *flag));
   if (const auto number = entry.value.as_uint()) hash.add(fmt::format("{}={}", entry.key, *number));
   if (const auto number = entry.value.as_float()) {
     hash.add(fmt::format("{}={}", entry.key, *number));
