@@ -28,54 +28,78 @@ const float* row_of(const LinearArgs& args, size_t row) {
                                         row * args.panel_bytes);
 }
 
-// The sums of one run of inputs: totals[r][g] += sum over i of w[g][i] x[r][i].
-template <size_t rows, size_t groups, class F>
-EVENER_INLINE inline void add_float_run(const uint8_t* const (&w)[groups],
-                                        const float* const (&x)[rows], size_t num_inputs,
-                                        F32 (&totals)[rows][groups]) {
-  F32 sums[rows][groups];
-  unroll<rows * groups>([&](auto i) EVENER_INLINE { sums[i / groups][i % groups] = F32::zero(); });
+// The sums of `runs` runs of num_inputs inputs each, which are in flight together and are added in
+// order: totals[r][g] += sum over i of w[g][i] x[r][i].
+template <class F, size_t runs, size_t rows, size_t groups>
+EVENER_INLINE inline void add_float_runs(const uint8_t* const (&w)[groups],
+                                         const float* const (&x)[rows], size_t num_inputs,
+                                         F32 (&totals)[rows][groups]) {
+  constexpr size_t kSums = rows * groups;
+  F32 sums[runs][rows][groups];
+  unroll<runs * kSums>(
+      [&](auto i) EVENER_INLINE { sums[i / kSums][i % kSums / groups][i % groups] = F32::zero(); });
   for (size_t input = 0; input < num_inputs; ++input) {
-    F32 weights[groups];
-    unroll<groups>(
-        [&](auto g) EVENER_INLINE { weights[g] = F::load(w[g] + input * F::kLaneBytes * kLanes); });
-    unroll<rows>([&](auto r) EVENER_INLINE {
-      const F32 value = F32::splat(x[r][input]);
-      unroll<groups>([&](auto g)
-                         EVENER_INLINE { sums[r][g] = fma(weights[g], value, sums[r][g]); });
+    unroll<runs>([&](auto run) EVENER_INLINE {
+      const size_t at = run * kFloatRun + input;
+      F32 weights[groups];
+      unroll<groups>(
+          [&](auto g) EVENER_INLINE { weights[g] = F::load(w[g] + at * F::kLaneBytes * kLanes); });
+      unroll<rows>([&](auto r) EVENER_INLINE {
+        const F32 value = F32::splat(x[r][at]);
+        unroll<groups>([&](auto g) EVENER_INLINE {
+          F32& sum = sums[run][r][g];
+          sum = fma(weights[g], value, sum);
+        });
+      });
     });
   }
-  unroll<rows * groups>([&](auto i) EVENER_INLINE {
-    F32& total = totals[i / groups][i % groups];
-    total = total + sums[i / groups][i % groups];
+  unroll<runs * kSums>([&](auto i) EVENER_INLINE {
+    F32& total = totals[i % kSums / groups][i % groups];
+    total = total + sums[i / kSums][i % kSums / groups][i % groups];
   });
 }
 
-// Groups computed together, so that enough sums are in flight.
-constexpr size_t kFloatGroups = 2;
+// Sums in flight: a fused multiply-add takes four cycles, and two can begin in each.
+// weights are widened.
+constexpr size_t kFloatSums = 8;
 
-template <class F, size_t rows>
-void float_few(const LinearArgs& args, size_t group, size_t first_row) {
-  const size_t other = least(group + 1, args.group_end - 1);
-  F32 totals[rows][kFloatGroups];
-  unroll<rows>([&](auto r) EVENER_INLINE { totals[r][0] = totals[r][1] = F32::zero(); });
-  for (size_t first = 0; first < args.inputs; first += kFloatRun) {
-    const size_t at = first * F::kLaneBytes * kLanes;
-    const uint8_t* const w[] = {group_of(args, group) + at, group_of(args, other) + at};
+template <class F, size_t rows, size_t groups>
+EVENER_INLINE inline void float_few(const LinearArgs& args, size_t group, size_t first_row) {
+  constexpr size_t kRuns =
+      least(rows * groups, kFloatSums) == kFloatSums ? 1 : kFloatSums / (rows * groups);
+  F32 totals[rows][groups];
+  unroll<rows * groups>([&](auto i)
+                            EVENER_INLINE { totals[i / groups][i % groups] = F32::zero(); });
+  const auto add_runs = [&](auto runs, size_t first, size_t num_inputs) EVENER_INLINE {
+    const uint8_t* w[groups];
+    unroll<groups>([&](auto g) EVENER_INLINE {
+      w[g] = group_of(args, group + g) + first * F::kLaneBytes * kLanes;
+    });
     const float* x[rows];
     unroll<rows>([&](auto r) EVENER_INLINE { x[r] = row_of(args, first_row + r) + first; });
-    add_float_run<rows, kFloatGroups, F>(w, x, least(kFloatRun, args.inputs - first), totals);
+    add_float_runs<F, runs>(w, x, num_inputs, totals);
+  };
+  size_t first = 0;
+  for (; first + kRuns * kFloatRun <= args.inputs; first += kRuns * kFloatRun) {
+    add_runs(Constant<kRuns>(), first, kFloatRun);
   }
-  unroll<rows>([&](auto r) EVENER_INLINE {
-    store_outputs(args, first_row + r, group, totals[r][0]);
-    if (other != group) store_outputs(args, first_row + r, other, totals[r][1]);
+  for (; first < args.inputs; first += kFloatRun) {
+    add_runs(Constant<1>(), first, least(kFloatRun, args.inputs - first));
+  }
+  unroll<rows * groups>([&](auto i) EVENER_INLINE {
+    store_outputs(args, first_row + i / groups, group + i % groups, totals[i / groups][i % groups]);
   });
 }
 
 template <class F>
 void float_few_rows(const LinearArgs& args) {
-  for_each_panel<kFloatGroups>(
-      args, [&](auto rows, size_t group, size_t row) { float_few<F, rows>(args, group, row); });
+  for_each_panel<2>(args, [&](auto rows, size_t group, size_t row) {
+    if (group + 1 < args.group_end) {
+      float_few<F, rows, 2>(args, group, row);
+    } else {
+      float_few<F, rows, 1>(args, group, row);
+    }
+  });
 }
 
 using FloatTilePair = float[kTileGroups][kLanes];
