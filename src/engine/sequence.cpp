@@ -36,7 +36,7 @@ Sequence::Sequence(Parts parts)
   update_.num_prompt_tokens = tokens_.size();
 }
 
-sched::Arrival Sequence::arrival(sched::Time arrived) const {
+sched::Arrival Sequence::arrival(Clock::time_point start) const {
   const GenerationRequest& request = parts_.request;
   return {.newcomer = {.id = parts_.id,
                        .tokens = tokens_,
@@ -47,7 +47,7 @@ sched::Arrival Sequence::arrival(sched::Time arrived) const {
           .prompt_logits = request.prompt_logprobs,
           .client = request.client,
           .priority = request.priority,
-          .arrived = arrived};
+          .arrived = submitted_ - start};
 }
 
 void Sequence::is_admitted(const cache::Match& match, Clock::time_point now) {

@@ -34,7 +34,8 @@ class Sequence {
   explicit Sequence(Parts parts);
 
   SequenceId id() const { return parts_.id; }
-  sched::Arrival arrival(sched::Time arrived) const;
+  // It arrived when it was submitted, in time since `start`.
+  sched::Arrival arrival(Clock::time_point start) const;
   std::span<const TokenId> tokens() const { return tokens_; }  // prompt, then what was generated
   int priority() const { return parts_.request.priority; }
   bool finished() const { return update_.finish.has_value(); }

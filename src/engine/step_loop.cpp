@@ -128,6 +128,7 @@ void StepLoop::run() noexcept {
     take_in(std::move(inbox));
     if (stop) cancel_all();
     may_have_work = run_step();
+    let_go_of_expired();  // after the step: whoever it gave a place had not waited too long
     tell_queue();
     if (stop) save_cache();
     publish();
@@ -161,7 +162,7 @@ void StepLoop::take_in(Inbox inbox) {
 
 void StepLoop::add(std::unique_ptr<Sequence> sequence) {
   const SequenceId id = sequence->id();
-  const sched::Added added = scheduler_.add(sequence->arrival(now()));
+  const sched::Added added = scheduler_.add(sequence->arrival(start_));
   sequences_.emplace(id, std::move(sequence));
   if (added.displaced != 0) refuse(added.displaced, "a more urgent request took its place");
   switch (added.outcome) {
@@ -200,7 +201,6 @@ void StepLoop::cancel_all() {
 
 // False: nothing can run until something new happens.
 bool StepLoop::run_step() {
-  let_go_of_expired();
   const Clock::time_point begin = Clock::now();
   const sched::Step step = scheduler_.next_step(begin - start_);
   for (const sched::Admission& admission : step.admitted) {
