@@ -15,7 +15,8 @@ constexpr size_t kNumSurprisesMax = 2;  // in a row, put down to chance
 constexpr double kDistrust = 0.1;       // weight that the past keeps after more of them
 constexpr size_t kNumUnjudged = 8;      // measurements before any can be called a surprise
 constexpr int kNumSweeps = 30;          // enough from a warm start: see cost_model_test.cpp
-constexpr double kSecondsMin = 1e-6;    // no step is faster
+constexpr double kPartMin = 0.1;      // of a step's time, that is put down to terms not met before
+constexpr double kSecondsMin = 1e-6;  // no step is faster
 
 double dot(const CostModel::Terms& a, const CostModel::Terms& b) {
   double sum = 0;
@@ -41,17 +42,18 @@ void StepWork::add(const Slice& slice) {
 CostModel::CostModel(const Prior& prior) : largest_chunk_(prior.chunk_min) {
   const double token = seconds(prior.max_gap) / static_cast<double>(prior.chunk_min);
   // A row of decode is a token; attention to 10,000 positions is as much work as the row itself.
-  unit_ = {token, token, token / 1e4, token, token / 1e4, token};
+  unit_ = {token, token, token, token / 1e4, token, token / 1e4, token};
   scale_.fill(1);
 }
 
 CostModel::Terms CostModel::terms(const StepWork& work) const {
   return {unit_[0],
-          unit_[1] * static_cast<double>(work.prompt_tokens),
-          unit_[2] * work.prompt_positions,
-          unit_[3] * static_cast<double>(work.decode_rows),
-          unit_[4] * work.decode_positions,
-          unit_[5] * work.moved_pages};
+          unit_[1] * (work.prompt_tokens > 0 ? 1 : 0),
+          unit_[2] * static_cast<double>(work.prompt_tokens),
+          unit_[3] * work.prompt_positions,
+          unit_[4] * static_cast<double>(work.decode_rows),
+          unit_[5] * work.decode_positions,
+          unit_[6] * work.moved_pages};
 }
 
 CostModel::Terms CostModel::coefficients() const {
@@ -70,6 +72,7 @@ Duration CostModel::predict_high(const StepWork& work) const {
 
 void CostModel::measure(const StepWork& work, Duration took) {
   const Terms x = terms(work);
+  calibrate(x, std::max(seconds(took), kSecondsMin));
   const double predicted = std::max(dot(x, scale_), kSecondsMin);
   const double y = judge(work, predicted, std::max(seconds(took), kSecondsMin));
   // Errors relative to what was predicted: relative to what was measured, a machine that has become
@@ -84,6 +87,22 @@ void CostModel::measure(const StepWork& work, Duration took) {
   largest_chunk_ = std::max(largest_chunk_, work.prompt_tokens);
   ++num_measured_;
   solve();
+}
+
+// The first step of a kind says how fast the machine is, not what its time consists of: what is
+// not known yet keeps the proportions that it was given. Least squares would put it all down to
+// the largest term.
+void CostModel::calibrate(const Terms& x, double measured) {
+  double known = 0;
+  double unknown = 0;
+  for (size_t i = 0; i < kNumTerms; ++i) (is_met_[i] ? known : unknown) += x[i] * scale_[i];
+  if (unknown == 0 || x[kMovedPages] > 0) return;
+  const double part = std::max(measured - known, kPartMin * measured);
+  for (size_t i = 0; i < kNumTerms; ++i) {
+    if (is_met_[i] || x[i] == 0) continue;
+    scale_[i] *= part / unknown;
+    is_met_[i] = true;
+  }
 }
 
 // What is to be believed of a measurement. One surprise is pulled in; several in a row mean that
@@ -135,6 +154,14 @@ size_t CostModel::largest_safe_chunk(const StepWork& work, const Slice& prompt,
     (predict_high(with_chunk) <= limit ? fits : too_many) = chunk.num_tokens;
   }
   return fits;
+}
+
+size_t CostModel::worthwhile_chunk(const StepWork& work, const Slice& prompt) const {
+  Slice token = prompt;
+  token.num_tokens = 1;
+  StepWork least = work;
+  least.add(token);
+  return std::max<size_t>(1, largest_safe_chunk(work, prompt, 2 * predict_high(least)));
 }
 
 }  // namespace evener::sched

@@ -24,8 +24,11 @@ struct StepWork {
 
 // Learns while it runs how long a step takes:
 //
-//     seconds = c0 + c1 prompt_tokens + c2 prompt_positions + c3 decode_rows + c4 decode_positions
-//               + c5 moved_pages,  all c >= 0
+//     seconds = c0 + c1 [prompt_tokens > 0] + c2 prompt_tokens + c3 prompt_positions
+//               + c4 decode_rows + c5 decode_positions + c6 moved_pages,  all c >= 0
+//
+// c1 is what the first prompt token of a step costs beside the token: many rows want the weights in
+// another form, and they are brought into it once a step, however many the rows are.
 //
 // Least squares of the relative error over the steps measured so far, older ones counting less.
 // A coefficient of which the recent steps say nothing (hours of decoding, no prompt) stays where it
@@ -54,9 +57,15 @@ class CostModel {
   // in it within `limit` by predict_high(). 0 if not even one token does.
   size_t largest_safe_chunk(const StepWork& work, const Slice& prompt, Duration limit) const;
 
-  static constexpr size_t kNumTerms = 6;
+  // The number of tokens of `prompt`, 1 <= it <= prompt.num_tokens, that takes about as long as the
+  // rest of the step, `work` and what any prompt costs: with fewer, more than half of the time
+  // would go into what is not reading.
+  size_t worthwhile_chunk(const StepWork& work, const Slice& prompt) const;
+
+  static constexpr size_t kNumTerms = 7;
+  static constexpr size_t kMovedPages = 6;
   using Terms = std::array<double, kNumTerms>;
-  // c0..c5, seconds.
+  // c0..c6, seconds.
   Terms coefficients() const;
 
   double error() const { return error_; }  // usual |measured / predicted - 1| of steps with prompts
@@ -64,12 +73,14 @@ class CostModel {
 
  private:
   Terms terms(const StepWork& work) const;
+  void calibrate(const Terms& x, double measured);
   double judge(const StepWork& work, double predicted, double measured);
   void distrust_past();
   void solve();
 
   Terms unit_;   // seconds a unit of each term takes before anything is known
   Terms scale_;  // coefficients in those units: all 1 in the beginning
+  std::array<bool, kNumTerms> is_met_{};     // in a step that was measured
   std::array<Terms, kNumTerms> products_{};  // sum of weight x x^T, x in units
   Terms targets_{};                          // sum of weight x y
   double error_ = 0;

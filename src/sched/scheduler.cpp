@@ -9,6 +9,11 @@
 #include "base/assert.h"
 
 namespace evener::sched {
+namespace {
+
+constexpr size_t kGridShare = 8;  // a chunk gives up one token in so many to end on a page
+
+}  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options, cache::Residency& residency)
     : options_(options),
@@ -113,14 +118,14 @@ void Scheduler::take_transfers(Step& step) {
   }
 }
 
-// Restores, some of it every turn; before streams no more than max_gap has room for.
+// Restores, some of it every turn; before streams no more than the limit has room for.
 void Scheduler::add_restores(Time now, Step& step) {
   for (Sequence* sequence : running_) {
     while (!sequence->restore.empty()) {
       const cache::Transfer transfer = sequence->restore.front();
       StepWork with_it = turn_.work;
       with_it.moved_pages += size_pages(transfer);
-      if (turn_.holds_up_streams() && cost_.predict_high(with_it) > options_.max_gap) return;
+      if (turn_.holds_up_streams() && cost_.predict_high(with_it) > gap_limit()) return;
       turn_.work = with_it;
       turn_.restores.emplace_back(sequence->id(), size_pages(transfer));
       step.transfers.push_back(transfer);
@@ -128,6 +133,12 @@ void Scheduler::add_restores(Time now, Step& step) {
       sequence->last_turn = now;
     }
   }
+}
+
+// Of a step that holds up streams: what prompts may take, and the decode rows that it carries for
+// them.
+Duration Scheduler::gap_limit() const {
+  return options_.max_gap + cost_.predict(turn_.decode_work);
 }
 
 double Scheduler::size_pages(const cache::Transfer& transfer) const {
@@ -169,16 +180,16 @@ std::vector<Sequence*> Scheduler::prompts_in_order(Time now) const {
 }
 
 // Tokens of the sequence's next chunk, at most num_tokens_max. Before streams as many as keep the
-// step within max_gap, but for the turn's first work at least chunk_min.
+// step within the limit, but for the turn's first work at least as many as are worth a step.
 size_t Scheduler::chunk_size(const Sequence& sequence, size_t num_tokens_max) const {
   const size_t num_left = sequence.num_to_read - sequence.num_issued;
   size_t num_tokens = std::min(num_left, num_tokens_max);
   if (!streak_ && turn_.contended) {
     const Slice slice{.first_position = sequence.num_issued, .num_tokens = num_tokens};
-    const size_t hoped = cost_.largest_safe_chunk(turn_.work, slice, options_.max_gap);
+    const size_t hoped = cost_.largest_safe_chunk(turn_.work, slice, gap_limit());
     const size_t safe =
-        cost_.largest_safe_chunk(work_with_saves(sequence, hoped), slice, options_.max_gap);
-    const size_t least = std::min(num_tokens, options_.chunk_min);
+        cost_.largest_safe_chunk(work_with_saves(sequence, hoped), slice, gap_limit());
+    const size_t least = std::min(cost_.worthwhile_chunk(turn_.work, slice), options_.chunk_min);
     if (safe < least && turn_.serves_prompts()) return 0;
     num_tokens = std::max(safe, least);
   }
@@ -203,11 +214,13 @@ StepWork Scheduler::work_with_saves(const Sequence& sequence, size_t num_tokens)
   return work;
 }
 
-// Pages that are half full cannot be shared, and snapshots are taken between pages only.
+// Pages that are half full cannot be shared, and snapshots are taken between pages only; where
+// they have to be, next_cut() says so. Elsewhere ending there must not cost much of a chunk.
 size_t Scheduler::end_on_grid(const Sequence& sequence, size_t position_end) const {
   if (position_end == sequence.num_to_read) return position_end;
   const size_t on_grid = position_end / options_.page_size * options_.page_size;
-  return on_grid > sequence.num_issued ? on_grid : position_end;
+  const size_t tokens_lost = position_end - on_grid;
+  return tokens_lost * kGridShare <= position_end - sequence.num_issued ? on_grid : position_end;
 }
 
 Slice Scheduler::prompt_slice(Sequence& sequence, size_t num_tokens) {

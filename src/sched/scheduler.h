@@ -26,10 +26,13 @@ struct SchedulerOptions {
   size_t page_size = 64;          // positions; chunks end on this grid where they can
   double state_pages = 1;         // size of a recurrent state, in pages: what moving one costs
 
-  // The bound in time. A step that holds up streams is cut so that it takes at most max_gap.
+  // The bound in time. A step that holds up streams is cut so that prompts make it longer by at
+  // most max_gap.
   Duration max_gap = std::chrono::milliseconds(400);
   double decode_share = 0.5;  // of the time, for streams while prompts are read; 0 <= share < 1
-  size_t chunk_min = 64;      // prompt tokens that a turn gets even if they take longer, >= 1
+  // Prompt tokens that are worth a step even if it takes longer than max_gap, >= 1: so many, or as
+  // many as take half of the step, whichever is less.
+  size_t chunk_min = 64;
   Duration prefill_deadline = std::chrono::seconds(5);  // from one turn of a prompt to its next
   bool mixed = true;  // decode rows ride along with prompt chunks; false: a step has one kind
 
@@ -70,9 +73,9 @@ struct SchedulerStats {
 // Sequences to steps. Who is given a place, what runs next, how much of a prompt.
 //
 // Streams (sequences that give tokens) get a row in every step; prompts fill the rest. While there
-// is a stream, a step is cut so that it takes at most max_gap, and the time it took for prompts is
-// owed to the streams: DecodeDebt. A prompt without a turn for prefill_deadline gets one whatever
-// is owed. With nobody to hold up, prompts get whole chunks.
+// is a stream, a step is cut so that prompts make it longer by at most max_gap, and the time it
+// took for prompts is owed to the streams: DecodeDebt. A prompt without a turn for prefill_deadline
+// gets one whatever is owed. With nobody to hold up, prompts get whole chunks.
 //
 // A place goes to the client that holds the fewest, then to the one that has had least; among its
 // own to the smallest priority, then to who came first. Nobody overtakes a head that does not fit.
@@ -84,12 +87,12 @@ struct SchedulerStats {
 //
 //   add() ...
 //   for (;;) {
-//     expired(now)             who has waited too long: tell them
 //     step = next_step(now)    nothing to do: sleep until the next add(), or wake_at()
 //     execute step.transfers in order; for a load that found nothing: load_failed(its sequence),
 //       whose slice is not run
 //     execute step.slices, then step_done(began, ended), or step_failed() if the device did not
 //     for each sequence: token_known(id, token) if it goes on, remove(id) if it has ended
+//     expired(now)             who has waited too long, and still waits: tell them
 //   }
 //
 // Calls in another order are our own bug and abort. Pure: the same calls give the same steps.
@@ -164,6 +167,7 @@ class Scheduler {
   void add_prompt_work(Time now, Step& step);
   void take_transfers(Step& step);
   void add_restores(Time now, Step& step);
+  Duration gap_limit() const;
   double size_pages(const cache::Transfer& transfer) const;
   void add_prompts(Time now, Step& step);
   std::vector<Sequence*> prompts_in_order(Time now) const;

@@ -17,6 +17,14 @@ constexpr double kShareTolerance = 0.3;  // of debts: how the cost model divides
 }  // namespace
 
 // Times are as the table says, so that rules about time can be checked to the letter.
+size_t ChosenStep::last_prompt_position() const {
+  size_t last = 0;
+  for (const sched::Slice& slice : step.slices) {
+    if (slice.kind == sched::Slice::Kind::prompt) last = std::max(last, slice.position_end());
+  }
+  return last;
+}
+
 bool Checker::is_calm() const {
   const Workload& workload = *subject_.workload;
   return workload.faults.clock_jumps == 0 && workload.table.slow_steps == 0 &&
@@ -205,14 +213,22 @@ void Checker::check_step_length(const ChosenStep& chosen) {
   if (chosen.serves_prompts && !chosen.step.empty()) ++num_prompt_steps_;
   if (options.max_prefill_steps || !is_calm() || !chosen.holds_up_streams()) return;
   if (num_prompt_steps_ < kNumPromptStepsLearned) return;
-  const double least = workload.table.expected({.prompt_tokens = options.chunk_min,
-                                                .decode_rows = chosen.work.decode_rows,
-                                                .prompt_positions = chosen.work.prompt_positions,
-                                                .decode_positions = chosen.work.decode_positions,
-                                                .moved_pages = options.state_pages});
+  // A turn may be as long as chunk_min tokens take, or twice as long as it is with one of them.
+  const auto with_tokens = [&](size_t num_tokens, double prompt_positions) {
+    return workload.table.expected({.prompt_tokens = num_tokens,
+                                    .decode_rows = chosen.work.decode_rows,
+                                    .prompt_positions = prompt_positions,
+                                    .decode_positions = chosen.work.decode_positions,
+                                    .moved_pages = options.state_pages});
+  };
+  const auto last_position = static_cast<double>(chosen.last_prompt_position());
+  const double least = std::min(with_tokens(options.chunk_min, chosen.work.prompt_positions),
+                                kStepTolerance * 2 * with_tokens(1, last_position));
   // What restores push out is saved with them, however much it is.
   const double saves = workload.table.moved_page * chosen.saved_pages;
-  const double limit = std::max(kStepTolerance * sched::seconds(options.max_gap), least);
+  const double target =
+      sched::seconds(options.max_gap) + workload.table.expected(chosen.decode_work);
+  const double limit = std::max(kStepTolerance * target, least);
   const double expected = workload.table.expected(chosen.work);
   verdict_.expect(Invariant::L2, expected - saves <= limit, [&] {
     return fmt::format("step {} of {} prompt tokens and {} decode rows takes {:.3f} s",

@@ -22,6 +22,7 @@ struct ChosenStep {
   bool serves_prompts = false;
 
   bool holds_up_streams() const { return contended && serves_prompts; }
+  size_t last_prompt_position() const;  // that a prompt row attends to
 };
 
 // Holds a run against the invariants that can be checked while it goes on. What it expects it works

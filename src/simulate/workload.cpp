@@ -51,6 +51,7 @@ class Draw {
     if (chance(0.5)) workload_.num_stored_max = chance(0.5) ? between(1, 100) : 10'000;
     workload_.state_pages = static_cast<double>(between(1, 8));
     workload_.table = {.step = scaled(1e-4, 2e-2),
+                       .prompt_step = chance(0.5) ? scaled(1e-4, 4e-2) : 0,
                        .prompt_token = scaled(2e-5, 5e-3),
                        .position = scaled(1e-9, 1e-6),
                        .decode_row = scaled(1e-4, 1e-2),
@@ -178,11 +179,12 @@ std::string to_string(const Workload& workload) {
   if (options.max_prefill_steps) text += fmt::format(", N = {}", *options.max_prefill_steps);
   const StepTable& table = workload.table;
   text += fmt::format(
-      "\n  a step {:.2g} s, prompt token {:.2g}, position {:.2g}, decode row {:.2g}, page {:.2g}, "
+      "\n  a step {:.2g} s, with prompts {:.2g} more, prompt token {:.2g}, position {:.2g}, decode "
+      "row {:.2g}, page {:.2g}, "
       "noise {:.2g}, slow {}, failed {}, jumps {}, damage {}\n",
-      table.step, table.prompt_token, table.position, table.decode_row, table.moved_page,
-      table.noise, table.slow_steps, workload.faults.failed_steps, workload.faults.clock_jumps,
-      workload.stored_damage);
+      table.step, table.prompt_step, table.prompt_token, table.position, table.decode_row,
+      table.moved_page, table.noise, table.slow_steps, workload.faults.failed_steps,
+      workload.faults.clock_jumps, workload.stored_damage);
   for (size_t i = 0; i < workload.requests.size(); ++i) {
     const Request& request = workload.requests[i];
     text += fmt::format("  {}: {:.3f} s{}, {} + {} tokens, client {}, priority {}", i + 1,

@@ -16,6 +16,7 @@ namespace evener::simulate {
 // How long steps take, seconds.
 struct StepTable {
   double step = 0.005;
+  double prompt_step = 0;  // of a step with prompt tokens, on top
   double prompt_token = 0.001;
   double position = 1e-8;  // of attention, per row and position
   double decode_row = 0.002;
@@ -24,7 +25,8 @@ struct StepTable {
   double slow_steps = 0;  // part of the steps that take ten times as long
 
   double expected(const sched::StepWork& work) const {
-    return step + prompt_token * static_cast<double>(work.prompt_tokens) +
+    return step + (work.prompt_tokens > 0 ? prompt_step : 0) +
+           prompt_token * static_cast<double>(work.prompt_tokens) +
            position * (work.prompt_positions + work.decode_positions) +
            decode_row * static_cast<double>(work.decode_rows) + moved_page * work.moved_pages;
   }

@@ -34,7 +34,14 @@ TEST(Turns, ChunksOfSeveralPromptsShareAStep) {
   Rig r({.scheduler = {.prefill_chunk = 8}});
   r.ask(1, {.prompt = 2, .answer = 5});
   r.ask(2, {.prompt = 9, .answer = 5});
-  EXPECT_EQ(r.turn(), "1p0+2! 2p0+4") << "and what is not at its end stops where a page ends";
+  EXPECT_EQ(r.turn(), "1p0+2! 2p0+6");
+}
+
+TEST(Turns, AChunkEndsWithAPageIfItLosesLittle) {
+  Rig r({.scheduler = {.prefill_chunk = 19}});
+  r.ask(1, {.prompt = 60, .answer = 5});
+  EXPECT_EQ(r.turn(), "1p0+19") << "3 of 19 are more than an eighth";
+  EXPECT_EQ(r.turn(), "1p19+17") << "2 of 19 are not";
 }
 
 TEST(Turns, DecodeRowsRideAlongWithPrompts) {
@@ -84,14 +91,25 @@ TEST(TimeRule, BeforeStreamsAChunkIsAsLongAsTheTargetAllows) {
   EXPECT_LE(prompt_tokens(step), 50U);
 }
 
-TEST(TimeRule, ATurnOfAPromptIsNeverSmallerThanTheLeastChunk) {
-  Rig r({.scheduler = {.prefill_chunk = 400, .max_gap = 1ms, .chunk_min = 8}});
+TEST(TimeRule, ATurnOfAPromptIsWorthItsStepEvenIfItTakesTooLong) {
+  Rig r({.scheduler = {.prefill_chunk = 400, .max_gap = 1ms, .chunk_min = 2}});
   teach(r);
   r.ask(1, {.prompt = 4, .answer = 99});
   r.turn(4ms);
   r.ask(2, {.prompt = 400, .answer = 9});
   r.ask(3, {.prompt = 400, .answer = 9});
-  EXPECT_EQ(r.turn(8ms), "1d4+1! 2p0+8") << "for one of them";
+  EXPECT_EQ(r.turn(8ms), "1d4+1! 2p0+2") << "for one of them";
+}
+
+TEST(TimeRule, BeyondTheTargetNoMoreThanHalfOfAStepIsReading) {
+  Rig r({.scheduler = {.prefill_chunk = 400, .max_gap = 1ms, .chunk_min = 64}});
+  teach(r);
+  r.ask(1, {.prompt = 4, .answer = 99});
+  r.turn(4ms);
+  r.ask(2, {.prompt = 400, .answer = 9});
+  const Step step = r.scheduler.next_step(r.now);
+  EXPECT_GE(prompt_tokens(step), 1U);
+  EXPECT_LE(prompt_tokens(step), 8U) << "a token takes a millisecond, the rest of a step two";
 }
 
 TEST(TimeRule, StreamsAreOwedTheTimeThatPromptsTook) {
@@ -465,7 +483,7 @@ TEST(Restores, OfARetractedSequenceBeginAnew) {
 
 TEST(Restores, OfACancelledSequenceAreDropped) {
   FullStore store;
-  Rig r({.scheduler = {.prefill_chunk = 100, .max_gap = 1ms}, .stored = &store});
+  Rig r({.scheduler = {.prefill_chunk = 100, .max_gap = 1ms, .chunk_min = 4}, .stored = &store});
   store.has_it = false;
   r.ask(1, {.prompt = 4, .answer = 99});
   r.turns(2);

@@ -364,7 +364,7 @@ TEST_F(ServerTest, TellsWhatItIsAndDoes) {
   EXPECT_EQ(info["queue"]["refused"], 2);
   EXPECT_EQ(info["queue"]["cancel_ms_max"], 250);
   EXPECT_EQ(info["pools"]["pages"], Json({{"total", 10}, {"used", 3}, {"kept", 3}, {"free", 4}}));
-  EXPECT_EQ(info["cost_model"]["seconds_per_decode_row"], 4);
+  EXPECT_EQ(info["cost_model"]["seconds_per_decode_row"], 5);
   EXPECT_EQ(info["gaps"]["max_ms"], 120);
   EXPECT_EQ(info["gaps"]["bound_ms"], 410);
   EXPECT_EQ(info["gaps"]["histogram"].size(), Metrics::kBounds.size() + 1);
