@@ -65,6 +65,7 @@ struct SchedulerStats {
   Duration gap_max{};                 // between two tokens of a sequence that ran all the while
   std::optional<Duration> gap_bound;  // by what steps have taken; none: prompts go first
   Duration decode_owed{};
+  Duration usual_wait{};  // for a place, of those who got one lately
   double growth_share = 0;
   CostModel::Terms cost{};  // as CostModel::coefficients()
   double cost_error = 0;    // as CostModel::error()
@@ -184,6 +185,7 @@ class Scheduler {
   void enqueue(Sequence& sequence, Time now);
   void forget(Sequence& sequence);
   void admit(Time now, Step& step);
+  void note_wait(const Sequence& admitted, Time now);
   Sequence& next_in_queue() const;
   bool fits(const Sequence& candidate, const cache::Match& match) const;
   void start(Sequence& sequence, const cache::Match& match, Time now);

@@ -113,8 +113,16 @@ void Scheduler::admit(Time now, Step& step) {
                              .match = *match,
                              .waited = now - candidate.queued,
                              .resumed = candidate.was_admitted});
+    note_wait(candidate, now);
     start(candidate, *match, now);
   }
+}
+
+// What a newcomer has to expect. Who goes on after it was sent back says nothing about that.
+void Scheduler::note_wait(const Sequence& admitted, Time now) {
+  if (admitted.was_admitted) return;
+  constexpr int kMemory = 8;  // admissions
+  counted_.usual_wait += (now - admitted.queued - counted_.usual_wait) / kMemory;
 }
 
 // Of the client with the fewest places, then of the one that has had least: its first.

@@ -142,7 +142,9 @@ HttpResponse to_response(const ApiError& error) {
                         .content_type = "application/json",
                         .headers = {},
                         .body = to_json(error)};
-  if (error.status == 503) response.headers.emplace_back("Retry-After", "2");
+  if (error.status == 503) {
+    response.headers.emplace_back("Retry-After", std::to_string(error.retry_after.count()));
+  }
   if (error.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct ApiError {
   // Of a prompt that is too long; clients compute with them.
   std::optional<size_t> num_prompt_tokens;
   std::optional<size_t> context_tokens;
+  std::chrono::seconds retry_after{2};  // said with a status of 503 only
 
   bool operator==(const ApiError&) const = default;
 };

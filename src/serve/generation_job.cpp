@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "serve/usage.h"
@@ -73,7 +74,7 @@ bool GenerationJob::submit(size_t choice) {
       parts_.call.service->generator->submit(std::move(parts_.requests[choice]), std::move(sink));
   if (!id) {
     sequences_[choice].ended = true;
-    fail(to_api_error(id.error()));
+    fail(engine_error(id.error()));
     return false;
   }
   sequences_[choice].id = *id;
@@ -87,7 +88,7 @@ void GenerationJob::receive(size_t choice, const engine::Update& update) {
   if (update.finish == engine::FinishReason::failed ||
       update.finish == engine::FinishReason::cancelled) {
     sequence.ended = true;
-    return fail(update.error ? to_api_error(*update.error)
+    return fail(update.error ? engine_error(*update.error)
                              : overloaded("the server is stopping; the answer is not complete"));
   }
   parts_.writer->update(choice, update);
@@ -95,6 +96,17 @@ void GenerationJob::receive(size_t choice, const engine::Update& update) {
   sequence.ended = true;
   parts_.call.metrics.count_match_end(match_end_name(update.match_end));
   if (++num_ended_ == sequences_.size()) complete();
+}
+
+// Whom the queue has refused may come again when a place should have become free: those who got one
+// lately waited so long for it.
+ApiError GenerationJob::engine_error(const Error& error) const {
+  constexpr std::chrono::seconds kMin{1};
+  constexpr std::chrono::seconds kMax{120};
+  ApiError out = to_api_error(error);
+  const auto wait = parts_.call.service->generator->stats().scheduler.usual_wait;
+  out.retry_after = std::clamp(std::chrono::ceil<std::chrono::seconds>(wait), kMin, kMax);
+  return out;
 }
 
 void GenerationJob::observe(Sequence& sequence, const engine::Update& update) {

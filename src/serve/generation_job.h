@@ -52,6 +52,7 @@ class GenerationJob : public std::enable_shared_from_this<GenerationJob> {
   void submit_all();
   bool submit(size_t choice);
   void receive(size_t choice, const engine::Update& update);
+  ApiError engine_error(const Error& error) const;
   void observe(Sequence& sequence, const engine::Update& update);
   void complete();
   void abort(AbortReason reason);

@@ -74,14 +74,11 @@ Json tiers(const std::optional<cache::TierStats>& stats) {
 
 // In the order of sched::CostModel's terms.
 Json cost_model(const sched::SchedulerStats& stats) {
-  return {{"seconds_per_step", stats.cost[0]},
-          {"seconds_per_step_with_prompts", stats.cost[1]},
-          {"seconds_per_prompt_token", stats.cost[2]},
-          {"seconds_per_prompt_position", stats.cost[3]},
-          {"seconds_per_decode_row", stats.cost[4]},
-          {"seconds_per_decode_position", stats.cost[5]},
-          {"seconds_per_moved_page", stats.cost[6]},
-          {"usual_relative_error", stats.cost_error}};
+  return {
+      {"seconds_per_step", stats.cost[0]},         {"seconds_per_step_with_prompts", stats.cost[1]},
+      {"seconds_per_prompt_token", stats.cost[2]}, {"seconds_per_prompt_position", stats.cost[3]},
+      {"seconds_per_decode_row", stats.cost[4]},   {"seconds_per_decode_position", stats.cost[5]},
+      {"seconds_per_moved_page", stats.cost[6]},   {"usual_relative_error", stats.cost_error}};
 }
 
 Json gaps(const sched::SchedulerStats& stats, const Metrics& metrics) {

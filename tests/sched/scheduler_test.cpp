@@ -308,6 +308,16 @@ TEST(Queue, FreePlacesDoNotCount) {
   EXPECT_EQ(r.ask(3, {}).outcome, AddOutcome::queue_full);
 }
 
+TEST(Queue, KnowsHowLongAPlaceTakesToGet) {
+  Rig r({.scheduler = {.max_sequences = 1}});
+  for (SequenceId id = 1; id <= 40; ++id) r.ask(id, {.prompt = 4, .answer = 1});
+  EXPECT_EQ(r.scheduler.stats().usual_wait, 0s);
+  r.turns(30, 1s);  // one place a second or two: the tenth or so has waited that often
+  const Duration wait = r.scheduler.stats().usual_wait;
+  EXPECT_GT(wait, 10s);
+  EXPECT_LT(wait, 30s);
+}
+
 TEST(Queue, EndsForThoseWhoWaitTooLong) {
   Rig r({.scheduler = {.max_sequences = 1, .queue_timeout = 5s}});
   r.ask(1, {.prompt = 1, .answer = 99});

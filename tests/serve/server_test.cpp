@@ -213,7 +213,7 @@ TEST_F(ServerTest, AnswersAStreamWithoutAPlaceByAStatus) {
                    .remedy = ""});
   const std::string answer = c.read_answer();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
-  EXPECT_NE(answer.find("Retry-After: 2\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("Retry-After: 1\r\n"), std::string::npos);
   EXPECT_NE(answer.find("Content-Type: application/json\r\n"), std::string::npos);
   EXPECT_NE(answer.find("\"overloaded_error\""), std::string::npos);
   c.get("/health");  // the connection is as good as before

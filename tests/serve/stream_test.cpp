@@ -178,9 +178,10 @@ TEST_F(Answers, FullQueueIsAnsweredWithRetryAfter) {
   auto exchange = recorded_post("/completions", R"({"prompt":"x"})");
   const RouteCall route_call = call(exchange, plain_template());
   model_->refuses_ = true;
+  model_->stats_.scheduler.usual_wait = std::chrono::milliseconds(12'300);
   answer_completions(route_call);
   EXPECT_EQ(exchange->response_->status, 503);
-  EXPECT_EQ(exchange->response_->headers, (Headers{{"Retry-After", "2"}}));
+  EXPECT_EQ(exchange->response_->headers, (Headers{{"Retry-After", "13"}}));
 }
 
 TEST_F(Answers, LeavingClientCancelsEveryChoice) {
@@ -297,7 +298,7 @@ TEST_F(Answers, StreamThatNeverGotAPlaceIsAWholeErrorWithRetryAfter) {
     model_->wait_in_queue(1, 3);
     model_->fail(1, no_place());
     EXPECT_EQ(exchange->response_->status, 503);
-    EXPECT_EQ(exchange->response_->headers, (Headers{{"Retry-After", "2"}}));
+    EXPECT_EQ(exchange->response_->headers, (Headers{{"Retry-After", "1"}}));
     EXPECT_EQ(exchange->response_->body,
               R"({"error":{"message":"no place became free within 5 s: try again later",)"
               R"("type":"overloaded_error","param":null,"code":"unavailable"}})");
