@@ -35,7 +35,9 @@ void print_starvations() {
   fmt::print("an answer meets a prompt of 48,000 tokens:\n");
   print_starvation("--max-prefill-steps 0", simulate::starve({.max_prefill_steps = 0}));
   print_starvation("--max-prefill-steps 1", simulate::starve({.max_prefill_steps = 1}));
-  print_starvation("--max-gap 400", simulate::starve({}));
+  print_starvation("--max-gap 400", simulate::starve({.decode_share = 0}));
+  print_starvation("  --decode-share 0.1", simulate::starve({.decode_share = 0.1}));
+  print_starvation("  --decode-share 0.5", simulate::starve({.decode_share = 0.5}));
 }
 
 void print_breach(const simulate::Breach& breach) {
