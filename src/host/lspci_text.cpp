@@ -35,8 +35,7 @@ class HexDump {
   // Was it cut? Dumps end after a whole header, the legacy space or all of it.
   bool is_cut() const {
     const size_t size = bytes_.size();
-    const bool is_whole =
-        size == 0 || size == 64 || size == 128 || size == 256 || size == kConfigBytes;
+    const bool is_whole = size == 64 || size == 128 || size % 256 == 0;
     return is_short_ || !is_whole;
   }
 
