@@ -36,7 +36,7 @@ struct Machine {
   std::optional<unsigned> num_sockets;
   std::optional<unsigned> physical_address_bits;
   std::optional<bool> guest;  // of a hypervisor
-  std::vector<NumaNode> numa_nodes;
+  std::vector<NumaNode> numa_nodes = {};
 };
 
 struct Setting {
@@ -155,7 +155,7 @@ struct PeerObservation {
   std::string from;
   std::string to;
   bool allowed = false;
-  std::string reason;  // the tool's own word: "CNS", "GNS", "OK"; empty if it gives none
+  std::string reason = {};  // the tool's own word: "CNS", "GNS", "TNS"; empty: it gave none
 };
 
 // What somebody measured or saw, as opposed to what the machine says of itself.
