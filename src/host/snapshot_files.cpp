@@ -73,6 +73,9 @@ Result<std::string> checked_name(std::string_view name, const std::string& where
     clean += part;
   }
   if (clean.empty()) return bad_name(".", where, "has no name");
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) >= 0x7f) c = '?';  // none of ours has such a character
+  }
   return clean;
 }
 
