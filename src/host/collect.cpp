@@ -15,9 +15,9 @@ const std::string kFunctions = "sys/bus/pci/devices";
 
 // In the order in which they are asked, which is the order of what goes unread.
 constexpr void (*kParts[])(Capture&) = {
-    collect_manifest,    collect_command_line, collect_kernel_config, collect_cpu,
-    collect_board,       collect_address_map,  collect_kernel_log,    collect_sysfs,
-    collect_config_space, collect_kfd,         collect_modules,       collect_numa,
+    collect_manifest,     collect_command_line, collect_kernel_config, collect_cpu,
+    collect_board,        collect_address_map,  collect_kernel_log,    collect_sysfs,
+    collect_config_space, collect_kfd,          collect_modules,       collect_numa,
 };
 
 Error no_functions(const FileTree& tree) {
@@ -26,8 +26,9 @@ Error no_functions(const FileTree& tree) {
           .doing = "read this machine",
           .where = path,
           .why = tree.exists(kFunctions) ? "shows no PCI devices" : "there is none",
-          .remedy = "in a container or a sandbox, run this on the host itself, or capture there "
-                    "with the script of 'evener snapshot --script'"};
+          .remedy =
+              "in a container or a sandbox, run this on the host itself, or capture there "
+              "with the script of 'evener snapshot --script'"};
 }
 
 void sample_links(Capture& capture, const CollectOptions& options) {

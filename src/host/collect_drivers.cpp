@@ -71,16 +71,13 @@ std::vector<Tool> nvidia_tools() {
   };
 }
 
-std::vector<Tool> amd_tools() {
-  return {{"tools/rocm-smi-topo.txt", "rocm-smi", {"--showtopo"}}};
-}
+std::vector<Tool> amd_tools() { return {{"tools/rocm-smi-topo.txt", "rocm-smi", {"--showtopo"}}}; }
 
 // Some GPU of this vendor sleeps and would be woken by its program.
 bool one_sleeps(const Capture& capture, std::string_view vendor) {
   return std::ranges::any_of(capture.functions, [&](const std::string& function) {
     const std::string path = function_path(function);
-    return capture.tree.read_line(path + "/vendor") == vendor &&
-           capture.tree.read_line(path + "/class").value_or("").starts_with("0x03") &&
+    return capture.tree.read_line(path + "/vendor") == vendor && is_gpu(capture.tree, function) &&
            is_asleep(capture.tree, function);
   });
 }

@@ -170,8 +170,9 @@ Status check_masked(const Snapshot& snapshot) {
                .where = fmt::format("{}, line {}", printable(first.file), first.line),
                .why = fmt::format("'{}' looks like a {} that tells this machine from others",
                                   printable(first.text), first.kind),
-               .remedy = "capture with the script of 'evener snapshot --script', take the line out "
-                         "by hand, and pack the folder with 'evener snapshot --from FOLDER'"};
+               .remedy =
+                   "capture with the script of 'evener snapshot --script', take the line out "
+                   "by hand, and pack the folder with 'evener snapshot --from FOLDER'"};
 }
 
 }  // namespace evener::host

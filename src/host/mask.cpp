@@ -15,8 +15,8 @@ namespace {
 
 // Names of hosts that say nothing about whose they are, and without which a log says nothing.
 constexpr std::array<std::string_view, 24> kCommonNames = {
-    "localhost", "linux",  "kernel", "pci",    "pcie",  "gpu",   "amd",    "amdgpu",
-    "nvidia",    "intel",  "iommu",  "ubuntu", "debian", "fedora", "arch", "host",
+    "localhost", "linux",  "kernel", "pci",    "pcie",   "gpu",    "amd",    "amdgpu",
+    "nvidia",    "intel",  "iommu",  "ubuntu", "debian", "fedora", "arch",   "host",
     "root",      "server", "bar",    "memory", "bridge", "window", "driver", "device"};
 
 bool is_worth_masking(const std::string& name) {

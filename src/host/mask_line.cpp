@@ -60,8 +60,8 @@ Run run_at(std::string_view line, size_t at, size_t digits) {
   Run run = {0, at};
   const char separator = at + digits < line.size() ? line[at + digits] : ' ';
   const bool separated = separator == ':' || (separator == '-' && digits == 2);
-  for (size_t group = at; num_hex_digits(line, group, digits) == digits &&
-                          ends_token(line, group + digits);
+  for (size_t group = at;
+       num_hex_digits(line, group, digits) == digits && ends_token(line, group + digits);
        group = run.end + 1) {
     ++run.num_groups;
     run.end = group + digits;
@@ -96,9 +96,9 @@ size_t ipv4_length(std::string_view line, size_t at) {
     if (digits == 0 || value > 255) return 0;
   }
   const char next = at + length < line.size() ? line[at + length] : ' ';
-  const bool goes_on = is_alnum(next) || next == '-' ||
-                       (next == '.' && at + length + 1 < line.size() &&
-                        is_digit(line[at + length + 1]));
+  const bool goes_on =
+      is_alnum(next) || next == '-' ||
+      (next == '.' && at + length + 1 < line.size() && is_digit(line[at + length + 1]));
   return goes_on ? 0 : length;
 }
 

@@ -15,10 +15,9 @@ namespace {
 constexpr size_t kNameBytesMax = 200;
 
 constexpr std::array<std::string_view, 15> kKnownFiles = {
-    "MANIFEST",  "cmdline.txt",    "kconfig.txt", "cpu.txt", "dmi.txt",
-    "iomem.txt", "dmesg.txt",      "lspci.txt",   "lspci-tree.txt",
-    "sysfs.tsv", "load/sysfs.tsv", "kfd.tsv",     "mod.tsv", "numa.tsv",
-    "unread.tsv",
+    "MANIFEST",       "cmdline.txt", "kconfig.txt", "cpu.txt",        "dmi.txt",
+    "iomem.txt",      "dmesg.txt",   "lspci.txt",   "lspci-tree.txt", "sysfs.tsv",
+    "load/sysfs.tsv", "kfd.tsv",     "mod.tsv",     "numa.tsv",       "unread.tsv",
 };
 
 Error bad_name(std::string_view name, const std::string& where, std::string why) {
@@ -26,8 +25,9 @@ Error bad_name(std::string_view name, const std::string& where, std::string why)
           .doing = "read snapshot",
           .where = fmt::format("{}, member '{}'", where, printable(name)),
           .why = std::move(why),
-          .remedy = "a snapshot holds plain files below one folder; unpack it by hand if you trust "
-                    "who sent it, and give the folder"};
+          .remedy =
+              "a snapshot holds plain files below one folder; unpack it by hand if you trust "
+              "who sent it, and give the folder"};
 }
 
 Error too_large(const Snapshot& snapshot, std::string_view name, std::string why) {

@@ -139,11 +139,10 @@ TEST(Collect, CountsWhatItMasked) {
   const FakeMachine machine;
   const auto collected = collect({.root = machine.root()});
   ASSERT_TRUE(collected.has_value());
-  EXPECT_THAT(collected->masked,
-              ElementsAre(std::pair("IPv4 address", 1), std::pair("MAC address", 1),
-                          std::pair("UUID", 1),
-                          std::pair("device serial number in config space", 1),
-                          std::pair("host name", 1)));
+  EXPECT_THAT(
+      collected->masked,
+      ElementsAre(std::pair("IPv4 address", 1), std::pair("MAC address", 1), std::pair("UUID", 1),
+                  std::pair("device serial number in config space", 1), std::pair("host name", 1)));
   EXPECT_TRUE(check_masked(collected->snapshot).has_value());
 }
 

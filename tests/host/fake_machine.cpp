@@ -55,8 +55,7 @@ void FakeMachine::write_system() {
         "model name\t: Intel(R) Xeon(R) CPU E5-2697A v4 @ 2.60GHz\nphysical id\t: 0\n"
         "flags\t\t: fpu vme sse\naddress sizes\t: 46 bits physical, 48 bits virtual\n\n"
         "processor\t: 1\nvendor_id\t: GenuineIntel\nphysical id\t: 1\n");
-  write("proc/iomem",
-        "00000000-00000fff : Reserved\n38000000000-3bfffffffff : PCI Bus 0000:00\n");
+  write("proc/iomem", "00000000-00000fff : Reserved\n38000000000-3bfffffffff : PCI Bus 0000:00\n");
   write("proc/sys/kernel/osrelease", "6.8.0-31-generic\n");
   write("proc/sys/kernel/hostname", "alices-box.example.org\n");
   write("boot/config-6.8.0-31-generic",
@@ -126,7 +125,8 @@ void FakeMachine::write_drivers() {
 }
 
 ConfigSpace& ConfigSpace::set(size_t offset, uint32_t value, size_t num_bytes) {
-  for (size_t i = 0; i < num_bytes; ++i) bytes_.at(offset + i) = static_cast<char>(value >> (8 * i));
+  for (size_t i = 0; i < num_bytes; ++i)
+    bytes_.at(offset + i) = static_cast<char>(value >> (8 * i));
   return *this;
 }
 

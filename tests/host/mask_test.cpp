@@ -33,9 +33,9 @@ TEST(Mask, TakesOutHardwareAddresses) {
 }
 
 TEST(Mask, TakesOutTheSerialNumberThatLspciDecodes) {
-  EXPECT_EQ(masked("lspci.txt",
-                   "\tCapabilities: [148 v1] Device Serial Number 00-11-22-33-44-55-66-77"),
-            "\tCapabilities: [148 v1] Device Serial Number xx-MASKED8");
+  EXPECT_EQ(
+      masked("lspci.txt", "\tCapabilities: [148 v1] Device Serial Number 00-11-22-33-44-55-66-77"),
+      "\tCapabilities: [148 v1] Device Serial Number xx-MASKED8");
   EXPECT_EQ(masked("lspci.txt", "\t\t[SN] Serial number: 0422618012345"),
             "\t\t[SN] Serial number: MASKED");
   EXPECT_EQ(masked("lspci.txt", "\t\t[V1] Vendor specific: 001b21aabbcc"),
@@ -92,9 +92,9 @@ TEST(Mask, ANameThatEveryLogContainsIsNoName) {
 }
 
 TEST(Mask, ChangesNothingTheSecondTime) {
-  Snapshot snapshot = {.files = {{"dmesg.txt",
-                                  "alices-box 10.0.0.7 00:1b:21:aa:bb:cc serial number 7\n"}},
-                       .origin = {}};
+  Snapshot snapshot = {
+      .files = {{"dmesg.txt", "alices-box 10.0.0.7 00:1b:21:aa:bb:cc serial number 7\n"}},
+      .origin = {}};
   EXPECT_EQ(mask(snapshot, {"alices-box"}).size(), 4U);
   const auto once = snapshot.files;
   EXPECT_TRUE(mask(snapshot, {"alices-box"}).empty());
@@ -187,11 +187,12 @@ TEST(FindIdentifiers, TheErrorNamesFileAndLine) {
             "snapshot --from FOLDER'");
 }
 
-// Method: lines made to be bad for a search that starts again at each place. A square of these sizes
-// would take hours.
+// Method: lines made to be bad for a search that starts again at each place. A square of these
+// sizes would take hours.
 TEST(Mask, TakesTimeInProportionToTheText) {
   std::string text;
-  for (const char* part : {"serial number ", "a:", "00-11-", "1.2.3.4 ", "/home/a", "[v] vendor "}) {
+  for (const char* part :
+       {"serial number ", "a:", "00-11-", "1.2.3.4 ", "/home/a", "[v] vendor "}) {
     for (int i = 0; i < 300'000; ++i) text += part;
     text += '\n';
   }

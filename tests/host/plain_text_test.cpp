@@ -18,7 +18,8 @@ TEST(PlainText, KeepsCharactersAndMarksWhatIsNone) {
 }
 
 TEST(PlainText, TakesOutATerminalsColours) {
-  EXPECT_EQ(plain_text("\x1b[32m[    0.1]\x1b[0m pci \x1b[1;31mfailed\x1b[m"), "[    0.1] pci failed");
+  EXPECT_EQ(plain_text("\x1b[32m[    0.1]\x1b[0m pci \x1b[1;31mfailed\x1b[m"),
+            "[    0.1] pci failed");
   EXPECT_EQ(plain_text("\x1b[31"), "?[31");
 }
 

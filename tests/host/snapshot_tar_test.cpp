@@ -119,8 +119,7 @@ TEST(SnapshotTar, DoesNotBelieveASizeThatIsNotThere) {
   EXPECT_THAT(refusal(writer.break_off()), HasSubstr("lspci.txt"));
   ArchiveWriter huge(false);
   huge.add_size_only("lspci.txt", la_int64_t{1} << 60);
-  EXPECT_EQ(refusal(huge.break_off()),
-            "evil.tar.gz, member 'lspci.txt': is larger than 64 MiB");
+  EXPECT_EQ(refusal(huge.break_off()), "evil.tar.gz, member 'lspci.txt': is larger than 64 MiB");
 }
 
 TEST(SnapshotTar, RefusesEveryPieceOfAnArchiveOrReadsLess) {
