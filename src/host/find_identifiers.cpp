@@ -165,7 +165,7 @@ Status check_masked(const Snapshot& snapshot) {
   const std::vector<Identifier> found = find_identifiers(snapshot, 1);
   if (found.empty()) return {};
   const Identifier& first = found.front();
-  return Error{.code = Code::invalid_argument,
+  return Error{.code = Code::unsupported,
                .doing = "share snapshot",
                .where = fmt::format("{}, line {}", printable(first.file), first.line),
                .why = fmt::format("'{}' looks like a {} that tells this machine from others",

@@ -63,16 +63,17 @@ Result<std::string> checked_name(std::string_view name, const std::string& where
   if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     return bad_name(name, where, "has control characters in its name");
   std::string clean;
+  const std::string_view whole = name;
   while (!name.empty()) {
     const size_t end = std::min(name.find('/'), name.size());
     const std::string_view part = name.substr(0, end);
     name.remove_prefix(std::min(end + 1, name.size()));
-    if (part == "..") return bad_name(clean + "/..", where, "leads out of its folder");
+    if (part == "..") return bad_name(whole, where, "leads out of its folder");
     if (part.empty() || part == ".") continue;
     if (!clean.empty()) clean += '/';
     clean += part;
   }
-  if (clean.empty()) return bad_name(".", where, "has no name");
+  if (clean.empty()) return bad_name(whole, where, "has no name");
   for (char& c : clean) {
     if (static_cast<unsigned char>(c) >= 0x7f) c = '?';  // none of ours has such a character
   }

@@ -12,7 +12,7 @@ class ArchiveWriter {
   explicit ArchiveWriter(bool packed = true) : archive_(archive_write_new()) {
     archive_write_set_format_pax_restricted(archive_.get());
     if (packed) archive_write_add_filter_gzip(archive_.get());
-    archive_write_set_bytes_in_last_block(archive_.get(), 1);
+    archive_write_set_bytes_per_block(archive_.get(), 0);
     archive_write_open(archive_.get(), &bytes_, nullptr, append, nullptr);
   }
 

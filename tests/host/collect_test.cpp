@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::Pair;
 
 Snapshot snapshot_of(const FakeMachine& machine) {
   auto collected = collect({.root = machine.root()});
@@ -139,10 +140,9 @@ TEST(Collect, CountsWhatItMasked) {
   const FakeMachine machine;
   const auto collected = collect({.root = machine.root()});
   ASSERT_TRUE(collected.has_value());
-  EXPECT_THAT(
-      collected->masked,
-      ElementsAre(std::pair("IPv4 address", 1), std::pair("MAC address", 1), std::pair("UUID", 1),
-                  std::pair("device serial number in config space", 1), std::pair("host name", 1)));
+  EXPECT_THAT(collected->masked,
+              ElementsAre(Pair("IPv4 address", 1), Pair("MAC address", 1), Pair("UUID", 1),
+                          Pair("device serial number in config space", 1), Pair("host name", 1)));
   EXPECT_TRUE(check_masked(collected->snapshot).has_value());
 }
 
