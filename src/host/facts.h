@@ -20,6 +20,12 @@ namespace evener::host {
 
 enum class IommuMode { off, identity, translated };
 
+struct NumaNode {
+  unsigned node = 0;
+  std::string cpus;                 // "0-13,28-41"
+  std::vector<unsigned> distances;  // to each node, 10 to itself
+};
+
 struct Machine {
   std::string board;
   std::string bios;
@@ -30,6 +36,7 @@ struct Machine {
   std::optional<unsigned> num_sockets;
   std::optional<unsigned> physical_address_bits;
   std::optional<bool> guest;  // of a hypervisor
+  std::vector<NumaNode> numa_nodes;
 };
 
 struct Setting {
@@ -148,6 +155,7 @@ struct PeerObservation {
   std::string from;
   std::string to;
   bool allowed = false;
+  std::string reason;  // the tool's own word: "CNS", "GNS", "OK"; empty if it gives none
 };
 
 // What somebody measured or saw, as opposed to what the machine says of itself.
@@ -176,7 +184,7 @@ struct HostFacts {
   Kernel kernel;
   std::optional<IommuMode> iommu;  // of the machine; a function may say otherwise
   std::vector<RootBus> roots;
-  std::vector<Function> functions;  // sorted by address, those without one last
+  std::vector<Function> functions;  // as sort_functions leaves them
   std::vector<Gpu> gpus;
   std::vector<std::string> log;  // kernel lines that matter, as printed
   Observed observed;
@@ -185,6 +193,12 @@ struct HostFacts {
   std::vector<std::string> contradictions;  // two sources disagree; which was believed
   bool complete = false;
 };
+
+// By address, those without one last by name: lookups are fast then, and correct in any order.
+void sort_functions(HostFacts& facts);
+
+// Gives cards without a name one that is free: "A" to "Z" in order of the list, then "A1" ...
+void name_nameless_gpus(HostFacts& facts);
 
 // Lookups; null where there is none. Trees from outside may have cycles and unknown parents: walk
 // with ancestors().
