@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/snapshot_files.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -92,7 +92,7 @@ std::vector<Missing> unread_of(const Snapshot& snapshot) {
   std::vector<Missing> unread;
   const auto file = snapshot.files.find("unread.tsv");
   if (file == snapshot.files.end()) return unread;
-  for_each_line(file->second, [&](std::string_view line) {
+  each_line(file->second, [&](std::string_view line) {
     const size_t first = std::min(line.find('\t'), line.size());
     const std::string_view rest = line.substr(std::min(first + 1, line.size()));
     const size_t second = std::min(rest.find('\t'), rest.size());

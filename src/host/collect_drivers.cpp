@@ -4,8 +4,8 @@
 #include <array>
 
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/run_program.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -35,7 +35,7 @@ void add_lines(std::string& out, const FileTree& tree, const std::string& path,
                const std::string& name) {
   const auto text = tree.read(path, 65536);
   if (!text) return;
-  for_each_line(*text, [&](std::string_view line) {
+  each_line(*text, [&](std::string_view line) {
     const bool tells_card_from_card = line.starts_with("unique_id");
     if (!tells_card_from_card) out += fmt::format("{}\t{}\n", name, line);
   });

@@ -6,8 +6,8 @@
 
 #include "host/ascii.h"
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/pci_names.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -53,9 +53,9 @@ constexpr std::array<const char*, 3> kWakingFields = {"current_link_speed", "cur
 
 std::string joined_lines(std::string_view text) {
   std::string joined;
-  for_each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view line) {
     if (!joined.empty()) joined += ';';
-    joined += trimmed(line);
+    joined += trim(line);
   });
   return joined;
 }

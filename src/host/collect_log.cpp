@@ -6,7 +6,7 @@
 
 #include "host/ascii.h"
 #include "host/capture.h"
-#include "host/lines.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -84,7 +84,7 @@ void collect_kernel_log(Capture& capture) {
   }
   std::string text;
   std::optional<uint64_t> first;
-  for_each_line(*records, [&](std::string_view line) {
+  each_line(*records, [&](std::string_view line) {
     const auto record = parse_record(line);
     if (!record) return;
     if (!first) first = record->number;

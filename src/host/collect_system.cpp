@@ -10,7 +10,7 @@
 #include "base/version.h"
 #include "host/capture.h"
 #include "host/gzip.h"
-#include "host/lines.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -157,7 +157,7 @@ void collect_kernel_config(Capture& capture) {
     return;
   }
   std::string text;
-  for_each_line(*config, [&](std::string_view line) {
+  each_line(*config, [&](std::string_view line) {
     if (is_config_of_interest(line)) text += std::string(line) + "\n";
   });
   capture.add("kconfig.txt", text);
@@ -171,10 +171,10 @@ void collect_cpu(Capture& capture) {
     return;
   }
   Cpu cpu;
-  for_each_line(*info, [&](std::string_view line) {
+  each_line(*info, [&](std::string_view line) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return;
-    cpu.take(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+    cpu.take(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
   });
   if (!cpu.sockets.empty()) cpu.text += fmt::format("sockets: {}\n", cpu.sockets.size());
   if (cpu.has_flags) cpu.text += fmt::format("hypervisor: {}\n", cpu.hypervisor ? 1 : 0);

@@ -6,9 +6,9 @@
 
 #include "host/ascii.h"
 #include "host/config_serials.h"
-#include "host/lines.h"
 #include "host/mask_line.h"
 #include "host/snapshot_files.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -33,7 +33,7 @@ bool is_free_text(std::string_view name) {
 std::string masked_lines(std::string_view text, bool free, LineMasker& masker) {
   std::string out;
   out.reserve(text.size());
-  for_each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view line) {
     out += free ? masker.mask_free_text(std::string(line))
                 : masker.mask_identifiers(std::string(line));
     out += '\n';
