@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "host/capture.h"
 #include "host/snapshot_files.h"

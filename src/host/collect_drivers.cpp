@@ -1,6 +1,7 @@
 // What the GPUs' drivers say: KFD's topology, module parameters, the vendors' own programs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "host/capture.h"

@@ -1,6 +1,7 @@
 // The kernel's log, its lines about buses and GPUs alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
