@@ -193,7 +193,7 @@ TEST(Mask, TakesTimeInProportionToTheText) {
   std::string text;
   for (const char* part :
        {"serial number ", "a:", "00-11-", "1.2.3.4 ", "/home/a", "[v] vendor "}) {
-    for (int i = 0; i < 300'000; ++i) text += part;
+    for (int i = 0; i < 100'000; ++i) text += part;
     text += '\n';
   }
   Snapshot snapshot = {.files = {{"dmesg.txt", text}}, .origin = {}};
