@@ -20,7 +20,7 @@ struct Label {
   std::string_view word;
   bool spaces = false;
 };
-constexpr std::array<Label, 10> kLabels = {{{"serial number", true},
+constexpr std::array<Label, 11> kLabels = {{{"serial number", true},
                                             {"serial_number", true},
                                             {"serialnumber", true},
                                             {"serial no", false},
@@ -29,7 +29,8 @@ constexpr std::array<Label, 10> kLabels = {{{"serial number", true},
                                             {"service tag", true},
                                             {"asset tag", true},
                                             {"unique_id", true},
-                                            {"unique id", false}}};
+                                            {"unique id", false},
+                                            {"ppin", true}}};  // a CPU's number, in machine checks
 // Vital product data of lspci: what a vendor puts here may be an address without separators.
 constexpr Label kVendorSpecific = {"vendor specific", false};
 
