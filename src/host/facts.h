@@ -148,6 +148,7 @@ struct PeerObservation {
   std::string from;
   std::string to;
   bool allowed = false;
+  std::string reason = {};  // the tool's own word: "CNS", "GNS", "TNS"; empty: it gave none
 };
 
 // What somebody measured or saw, as opposed to what the machine says of itself.
