@@ -71,7 +71,20 @@ bool host_has_room(const Card& card, uint64_t bytes) {
   return *card.root->memory_64.size_bytes >= bytes;
 }
 
-uint64_t wanted_on_root(const Case& c, const Card& card) {
+uint64_t sum_of_bars(const std::vector<const Card*>& cards) {
+  uint64_t sum = 0;
+  for (const Card* card : cards) sum += card->bar_wanted.value_or(0);
+  return sum;
+}
+
+uint64_t wanted_on_root(const Case& c, const Card& card, Growth growth) {
+  if (growth == Growth::all_demoted) {
+    std::vector<const Card*> cards;
+    for (const Card& other : c.cards) {
+      if (other.root == card.root) cards.push_back(&other);
+    }
+    return sum_of_bars(cards);
+  }
   const auto at = c.wanted.find(card.way.root);
   if (at == c.wanted.end() || !at->second) return card.bar_wanted.value_or(0);
   return at->second->size;
@@ -82,24 +95,18 @@ bool is_alone(const Case& c, const Card& card) {
   return c.bridges.at(card.way.ports.back()).cards.size() == 1 && pin_of(c, card) == nullptr;
 }
 
-uint64_t demoted_size(const Bridge& bridge) {
-  uint64_t sum = 0;
-  for (const Card* card : bridge.cards) sum += card->bar_wanted.value_or(0);
-  return sum;
-}
-
 bool grows(const Case& c, const Card& card, Growth growth) {
   if (card.function == nullptr || !card.bar_wanted || card.is_large()) return false;
   if (growth == Growth::lone_cards && !is_alone(c, card)) return false;
-  return host_has_room(card, wanted_on_root(c, card));
+  return host_has_room(card, wanted_on_root(c, card, growth));
 }
 
 void plan_windows(const Case& c, const Card& card, Growth growth, Plan& plan) {
   for (const Function* port : card.way.ports) {
     const Bridge& bridge = c.bridges.at(port);
     if (!bridge.wanted) continue;
-    plan.resize_window(*port,
-                       growth == Growth::all_demoted ? demoted_size(bridge) : bridge.wanted->size);
+    plan.resize_window(
+        *port, growth == Growth::all_demoted ? sum_of_bars(bridge.cards) : bridge.wanted->size);
   }
 }
 

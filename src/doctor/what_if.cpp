@@ -154,7 +154,8 @@ Status edit_kernel(HostFacts& facts, std::string_view value, std::string_view ed
 
 void turn_acs_on(HostFacts& facts) {
   for (Function& function : facts.functions) {
-    if (function.acs && function.acs->present) function.acs->control |= kAcsOfKernel;
+    if (!function.acs || !function.acs->present) continue;
+    function.acs->control = static_cast<uint16_t>(function.acs->control | kAcsOfKernel);
   }
 }
 

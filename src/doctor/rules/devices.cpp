@@ -11,16 +11,22 @@
 namespace evener::doctor {
 namespace {
 
+bool names_first_bars(std::string_view line) {
+  return mentions(line, "BAR 0") || mentions(line, "BAR 1") || mentions(line, "BAR1 is 0M");
+}
+
+bool tells_of_no_place(std::string_view line) {
+  return mentions(line, "can't assign") || mentions(line, "no space") ||
+         mentions(line, "BAR1 is 0M");
+}
+
 // Log lines that name the card and say that one of its first two BARs found no place.
 std::vector<std::string> lines_without_place(const Case& c, const Card& card) {
   std::vector<std::string> lines;
   for (const std::string& line : c.facts.log) {
-    const bool is_ours = mentions(line, card.function->name);
-    const bool is_bar =
-        mentions(line, "BAR 0") || mentions(line, "BAR 1") || mentions(line, "BAR1 is 0M");
-    const bool has_none = mentions(line, "can't assign") || mentions(line, "no space") ||
-                          mentions(line, "BAR1 is 0M");
-    if (is_ours && is_bar && has_none) lines.push_back(line);
+    if (mentions(line, card.function->name) && names_first_bars(line) && tells_of_no_place(line)) {
+      lines.push_back(line);
+    }
   }
   return lines;
 }

@@ -149,6 +149,8 @@ bool is_across(const Case& c, const Pair& pair) {
   return !c.is_guest && pair.path.crosses_bridges && c.is_zen() == false;
 }
 
+bool is_one_socket(const Case& c) { return c.facts.machine.num_sockets == 1u; }
+
 std::optional<Outcome> judge_across(const Case& c, const Pair& pair) {
   if (!is_across(c, pair)) return {};
   const ListAnswer& a = ask(c, *pair.a);
@@ -158,7 +160,9 @@ std::optional<Outcome> judge_across(const Case& c, const Pair& pair) {
   if (!both) return {};
   Outcome result = degrades("The kernel accepts the route between these host bridges");
   result.finding.evidence = {list_text_of(c, *pair.a->root, a), list_text_of(c, *pair.b->root, b)};
-  result.finding.says = {"Traffic crosses the link between the sockets, which is slower."};
+  result.finding.says = {is_one_socket(c)
+                             ? "Both belong to one socket; a switch above both cards is faster."
+                             : "Traffic may cross the link between the sockets, which is slower."};
   return result;
 }
 
@@ -202,8 +206,10 @@ std::optional<Outcome> judge_refused_across(const Case& c, const Pair& pair) {
     result.finding.evidence.push_back(pair.name() + ": the driver reports no peer access");
   }
   result.finding.says = {
-      "Not proven impossible, but slow or broken where such traffic crosses QPI between sockets: "
-      "cross-socket pairs have no peer access."};
+      "Not proven impossible, but slow or broken where such traffic crosses QPI."};
+  if (!is_one_socket(c)) {
+    result.finding.says.emplace_back("As things are, cross-socket pairs have no peer access.");
+  }
   result.finding.fixes = {"F09", "F08", "F29"};
   return result;
 }
