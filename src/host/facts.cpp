@@ -69,6 +69,8 @@ const Function* find_function(const HostFacts& facts, const std::string& name) {
 }
 
 const RootBus* find_root(const HostFacts& facts, const std::string& bus) {
+  const auto at = std::ranges::lower_bound(facts.roots, bus, {}, &RootBus::bus);
+  if (at != facts.roots.end() && at->bus == bus) return &*at;
   return find_by(facts.roots, bus, &RootBus::bus);
 }
 
@@ -80,10 +82,9 @@ Ancestors ancestors(const HostFacts& facts, const std::string& name) {
   Ancestors up;
   const Function* at = find_function(facts, name);
   while (at != nullptr && up.ports.size() < kPortsMax) {
-    if (const RootBus* root = find_root(facts, at->parent)) {
-      up.root = root;
-      break;
-    }
+    const bool is_bus = !parse_pci_address(at->parent);
+    up.root = is_bus ? find_root(facts, at->parent) : nullptr;
+    if (up.root != nullptr) break;
     const Function* above = find_function(facts, at->parent);
     if (above == nullptr || above->name == name || has(up.ports, above)) break;
     up.ports.push_back(above);
