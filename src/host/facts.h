@@ -176,7 +176,7 @@ struct HostFacts {
   Kernel kernel;
   std::optional<IommuMode> iommu;  // of the machine; a function may say otherwise
   std::vector<RootBus> roots;
-  std::vector<Function> functions;  // sorted by address, those without one last
+  std::vector<Function> functions;  // as sort_functions leaves them
   std::vector<Gpu> gpus;
   std::vector<std::string> log;  // kernel lines that matter, as printed
   Observed observed;
@@ -185,6 +185,12 @@ struct HostFacts {
   std::vector<std::string> contradictions;  // two sources disagree; which was believed
   bool complete = false;
 };
+
+// By address, those without one last by name: lookups are fast then, and correct in any order.
+void sort_functions(HostFacts& facts);
+
+// Gives cards without a name one that is free: "A" to "Z" in order of the list, then "A1" ...
+void name_nameless_gpus(HostFacts& facts);
 
 // Lookups; null where there is none. Trees from outside may have cycles and unknown parents: walk
 // with ancestors().

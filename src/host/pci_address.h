@@ -22,6 +22,10 @@ struct PciAddress {
 std::optional<PciAddress> parse_pci_address(std::string_view text);
 std::string to_string(const PciAddress& address);  // always with the domain
 
+// The name of a bus as RootBus has it, "0000:a0"; canonical_bus also takes "a0" and capitals.
+std::string bus_name(uint32_t domain, uint8_t bus);
+std::optional<std::string> canonical_bus(std::string_view text);
+
 // Vendor and device as lspci -n prints them: "8086:6f00".
 struct PciId {
   uint16_t vendor = 0;
