@@ -58,27 +58,55 @@ std::string padded(std::string_view text, size_t width) {
   return result;
 }
 
-void add_matrix(const host::HostFacts& facts, const PairMap& pairs, TextPage& page) {
+// Cells of a line, the last one without spaces behind it.
+class Cells {
+ public:
+  Cells(std::string label, const Columns& columns) : columns_(columns) {
+    spans_.push_back({.text = padded(label, columns.label), .tone = Tone::strong});
+  }
+  void add(std::string_view text, Tone tone) {
+    if (spans_.size() > 1) spans_.back().text = padded(spans_.back().text, columns_.cell);
+    spans_.push_back({.text = "  " + std::string(text), .tone = tone});
+  }
+  const std::vector<Span>& spans() const { return spans_; }
+
+ private:
+  Columns columns_;
+  std::vector<Span> spans_;
+};
+
+void add_legend(const Report& report, TextPage& page) {
+  std::map<std::string, std::string_view> words;
+  for (const PairReport& pair : report.pairs) words.emplace(letter_of(pair), word_of(pair));
+  std::string text;
+  for (const auto& [letter, word] : words) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", letter, word);
+  }
+  page.paragraph("  ", text, Tone::quiet);
+}
+
+void add_matrix(const host::HostFacts& facts, const Report& report, TextPage& page) {
+  const PairMap pairs = pair_map(report);
   std::vector<std::string> names;
   for (const host::Gpu& gpu : facts.gpus) names.push_back(short_name(gpu.name));
   const Columns columns = columns_for(names, page.style().width);
-  std::vector<Span> head = {{.text = std::string(columns.label, ' '), .tone = Tone::plain}};
-  for (const std::string& name : names) {
-    head.push_back({.text = "  " + padded(name, columns.cell - 2), .tone = Tone::strong});
-  }
-  page.verbatim("  ", head);
+  Cells head("", columns);
+  for (const std::string& name : names) head.add(name, Tone::strong);
+  page.verbatim("  ", head.spans());
   for (size_t i = 0; i < names.size(); ++i) {
-    std::vector<Span> row = {{.text = padded(names[i], columns.label), .tone = Tone::strong}};
+    Cells row(names[i], columns);
     for (size_t j = 0; j < names.size(); ++j) {
       const auto found = pairs.find({facts.gpus[i].name, facts.gpus[j].name});
-      const PairReport* pair = i == j || found == pairs.end() ? nullptr : found->second;
-      std::string word = i == j ? "-" : "?";
-      if (pair) word = columns.has_words ? std::string(word_of(*pair)) : letter_of(*pair);
-      row.push_back({.text = "  " + padded(word, columns.cell - 2),
-                     .tone = pair ? tone_of(*pair) : Tone::quiet});
+      if (i == j || found == pairs.end()) {
+        row.add(i == j ? "-" : "?", Tone::quiet);
+      } else {
+        const PairReport& pair = *found->second;
+        row.add(columns.has_words ? std::string(word_of(pair)) : letter_of(pair), tone_of(pair));
+      }
     }
-    page.verbatim("  ", row);
+    page.verbatim("  ", row.spans());
   }
+  if (!columns.has_words) add_legend(report, page);
 }
 
 std::string_view words_of(Route route) {
@@ -169,7 +197,7 @@ void add_pairs(const host::HostFacts& facts, const Report& report, TextPage& pag
   if (report.pairs.empty()) return;
   page.title("Peer-to-peer, pair by pair");
   if (facts.gpus.size() <= kMatrixCardsMax) {
-    add_matrix(facts, pair_map(report), page);
+    add_matrix(facts, report, page);
     page.blank();
   }
   for (const Group& group : groups_of(report)) add_group(group, page);
