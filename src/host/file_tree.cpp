@@ -76,9 +76,12 @@ std::optional<std::string> FileTree::read_records(const std::string& path, size_
   if (!file.is_open()) return std::nullopt;
   std::string bytes;
   std::array<char, 8192> buffer{};
-  while (bytes.size() < size_max) {
+  for (size_t num_lost = 0; bytes.size() < size_max && num_lost < 100;) {
     const ssize_t count = read_once(file, buffer.data(), buffer.size());
-    if (count < 0 && errno == EPIPE) continue;  // the record was overwritten: the next one follows
+    if (count < 0 && errno == EPIPE) {  // the record was overwritten: the next one follows
+      ++num_lost;
+      continue;
+    }
     if (count < 0 && errno != EAGAIN && bytes.empty()) return std::nullopt;
     if (count <= 0) break;
     bytes.append(buffer.data(), static_cast<size_t>(count));
