@@ -6,14 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "cli/environment.h"
 #include "host/facts_json.h"
 #include "host/read_facts.h"
 
@@ -24,16 +25,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kStartsMax = 10;
 
-fs::path variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 // Relative values count as unset: the XDG specification says so.
 fs::path state_folder() {
-  fs::path base = variable("XDG_STATE_HOME");
+  fs::path base = environment("XDG_STATE_HOME");
   if (!base.is_absolute()) {
-    const fs::path home = variable("HOME");
+    const fs::path home = environment("HOME");
     if (!home.is_absolute()) return {};
     base = home / ".local" / "state";
   }

@@ -4,18 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <string>
 #include <string_view>
+
+#include "cli/environment.h"
 
 namespace evener::cli {
 namespace {
 
 constexpr size_t kWidthMax = 110;  // longer lines are hard to read
-
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 size_t terminal_width() {
   winsize size{};
@@ -26,10 +23,10 @@ size_t terminal_width() {
 // As the C library would decide: the first of the three that is set.
 bool is_utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = variable(name);
+    const std::string value = environment(name);
     if (value.empty()) continue;
     for (const std::string_view mark : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
-      if (value.find(mark) != std::string_view::npos) return true;
+      if (value.find(mark) != std::string::npos) return true;
     }
     return false;
   }
@@ -40,7 +37,8 @@ bool is_utf8_locale() {
 
 doctor::TextStyle output_style(bool no_colour) {
   const bool is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  const bool may_colour = !no_colour && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  const bool may_colour =
+      !no_colour && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
   return {.width = is_terminal ? terminal_width() : 0,
           .colour = is_terminal && may_colour,
           .ascii = !is_utf8_locale()};
