@@ -2,13 +2,13 @@
 // nothing found, 1 findings, 2 the machine, a file or the words could not be read.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/mapped_file.h"
 #include "cli/command.h"
