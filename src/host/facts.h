@@ -20,6 +20,12 @@ namespace evener::host {
 
 enum class IommuMode { off, identity, translated };
 
+struct NumaNode {
+  unsigned node = 0;
+  std::string cpus;                 // "0-13,28-41"
+  std::vector<unsigned> distances;  // to each node, 10 to itself
+};
+
 struct Machine {
   std::string board;
   std::string bios;
@@ -30,6 +36,7 @@ struct Machine {
   std::optional<unsigned> num_sockets;
   std::optional<unsigned> physical_address_bits;
   std::optional<bool> guest;  // of a hypervisor
+  std::vector<NumaNode> numa_nodes;
 };
 
 struct Setting {
@@ -148,6 +155,7 @@ struct PeerObservation {
   std::string from;
   std::string to;
   bool allowed = false;
+  std::string reason;  // the tool's own word: "CNS", "GNS", "OK"; empty if it gives none
 };
 
 // What somebody measured or saw, as opposed to what the machine says of itself.

@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include "host/fact_fields.h"
 #include "host/fact_words.h"
+#include "host/observed_json.h"
 
 namespace evener::host {
 namespace {
 
 constexpr unsigned kSocketsMax = 1024;
+constexpr unsigned kNodesMax = 65'535;
 constexpr unsigned kLanesMax = 64;
 constexpr unsigned kBitsMax = 64;
 constexpr unsigned kGroupMax = 1'000'000;
@@ -34,6 +35,18 @@ void read_word(const FactFields& fields, std::string_view name, const Words<Enum
   if (!out) fields.fail(name, fmt::format("is none of {}", list_of(words)));
 }
 
+void read_node(const FactFields& fields, NumaNode& node) {
+  std::optional<unsigned> number;
+  fields.count("node", number, kNodesMax);
+  node.node = number.value_or(0);
+  fields.text("cpus", node.cpus);
+  fields.each("distances", [&](const json::Value& value, size_t) {
+    const bool is_distance = value.is_number_unsigned() && value <= 255;
+    if (!is_distance) return fields.fail("distances", "has one that is not from 0 to 255");
+    node.distances.push_back(value.get<unsigned>());
+  });
+}
+
 void read_machine(const FactFields& host, Machine& machine) {
   host.text("board", machine.board);
   host.text("bios", machine.bios);
@@ -44,6 +57,9 @@ void read_machine(const FactFields& host, Machine& machine) {
   host.count("sockets", machine.num_sockets, kSocketsMax);
   host.count("phys_bits", machine.physical_address_bits, kBitsMax);
   host.flag("guest", machine.guest);
+  host.each_object("numa_nodes", [&](const FactFields& fields, size_t) {
+    read_node(fields, machine.numa_nodes.emplace_back());
+  });
 }
 
 // {"CONFIG_HSA_AMD_P2P": "y"}; true and false are understood too.
@@ -213,60 +229,6 @@ void read_gpu(const FactFields& fields, Gpu& gpu, Function& function) {
   read_vram_bar(fields, gpu, function);
   fields.flag("kfd", gpu.in_kfd);
   fields.number("power_limit_watts", gpu.power_limit_watts);
-}
-
-void read_peers(const FactFields& fields, Observed& observed) {
-  fields.each("peer", [&](const json::Value& row, size_t) {
-    const bool is_row = row.is_array() && row.size() == 3 && row[0].is_string() &&
-                        row[1].is_string() && row[2].is_boolean();
-    if (!is_row) return fields.fail("peer", R"(has a row that is not like ["A","B",true])");
-    observed.peers.push_back(
-        {row[0].get<std::string>(), row[1].get<std::string>(), row[2].get<bool>()});
-  });
-}
-
-bool add_rate(const std::string& what, const std::string& of, const json::Value& value,
-              Observed& observed) {
-  if (!value.is_number()) return false;
-  observed.rates.push_back({what, of, value.get<double>()});
-  return true;
-}
-
-// 9.6, [9.6, 9.7] or {"A": 9.6}; what else there is stays in `other`.
-bool read_rates(const std::string& what, const json::Value& value, Observed& observed) {
-  const size_t num_before = observed.rates.size();
-  bool all = value.is_number() || value.is_array() || value.is_object();
-  if (value.is_number()) {
-    all = add_rate(what, "", value, observed);
-  } else if (value.is_structured()) {
-    for (const auto& [of, number] : value.items()) {
-      all = all && add_rate(what, value.is_object() ? of : "", number, observed);
-    }
-  }
-  if (!all) observed.rates.resize(num_before);
-  return all;
-}
-
-// The first word is what the rules look at; a report's own words are kept.
-void read_data_check(const FactFields& fields, Observed& observed) {
-  std::string said;
-  fields.text("data_check", said);
-  for (const std::string_view word : std::array{"pass", "fail", "none"}) {
-    if (said.starts_with(word)) observed.data_check = word;
-  }
-  if (said != observed.data_check) observed.other["data_check"] = said;
-}
-
-void read_observed(const FactFields& fields, const json::Value& object, Observed& observed) {
-  observed.other = json::Value::object();
-  read_peers(fields, observed);
-  read_data_check(fields, observed);
-  fields.text("stability", observed.stability);
-  for (const auto& [key, value] : object.items()) {
-    if (key == "peer" || key == "data_check" || key == "stability" || value.is_null()) continue;
-    if (key.ends_with("_gbs") && read_rates(key, value, observed)) continue;
-    observed.other[key] = value;
-  }
 }
 
 // Reads one document.

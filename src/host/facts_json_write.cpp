@@ -39,7 +39,15 @@ Value settings(const std::vector<Setting>& list) {
   return object;
 }
 
-Value machine(const Machine& machine) {
+Value node_objects(const std::vector<NumaNode>& nodes) {
+  Value list = Value::array();
+  for (const NumaNode& node : nodes) {
+    list.push_back({{"node", node.node}, {"cpus", node.cpus}, {"distances", node.distances}});
+  }
+  return list;
+}
+
+Value machine_object(const Machine& machine) {
   Value host = {{"board", known(machine.board)},
                 {"bios", known(machine.bios)},
                 {"cpu", known(machine.cpu)},
@@ -49,10 +57,11 @@ Value machine(const Machine& machine) {
                 {"phys_bits", known(machine.physical_address_bits)},
                 {"guest", known(machine.guest)}};
   add(host, "cpu_model", known(machine.cpu_model));
+  add(host, "numa_nodes", node_objects(machine.numa_nodes));
   return host;
 }
 
-Value kernel(const Kernel& kernel) {
+Value kernel_object(const Kernel& kernel) {
   Value object = {{"release", known(kernel.release)},
                   {"config", settings(kernel.config)},
                   {"cmdline", known(kernel.command_line)},
@@ -214,7 +223,9 @@ void add_rates(const Observed& observed, Value& object) {
 Value observed_object(const Observed& observed) {
   Value object = observed.other.is_object() ? observed.other : Value::object();
   for (const PeerObservation& peer : observed.peers) {
-    object["peer"].push_back(Value::array({peer.from, peer.to, peer.allowed}));
+    Value row = Value::array({peer.from, peer.to, peer.allowed});
+    if (!peer.reason.empty()) row.push_back(peer.reason);
+    object["peer"].push_back(std::move(row));
   }
   add_rates(observed, object);
   if (!object.contains("data_check")) add(object, "data_check", known(observed.data_check));
@@ -258,8 +269,8 @@ void add_ends(const HostFacts& facts, Value& document) {
 
 std::string facts_to_json(const HostFacts& facts) {
   Value document = {{"schema", 1},
-                    {"host", machine(facts.machine)},
-                    {"kernel", kernel(facts.kernel)},
+                    {"host", machine_object(facts.machine)},
+                    {"kernel", kernel_object(facts.kernel)},
                     {"iommu", word(kIommuWords, facts.iommu)}};
   add_lists(facts, document);
   add_ends(facts, document);

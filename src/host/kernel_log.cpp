@@ -1,7 +1,6 @@
 #include "host/kernel_log.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "host/limits.h"
@@ -13,7 +12,7 @@ namespace {
 // Rules look for these; the log of a machine in trouble may repeat itself for hours.
 constexpr size_t kLinesMax = 2'000;
 
-constexpr std::array<std::string_view, 33> kThatMatter{
+constexpr std::string_view kThatMatter[] = {
     "not supported by the chipset",
     "cannot be used for peer-to-peer DMA",
     "whitelist",
@@ -49,11 +48,28 @@ constexpr std::array<std::string_view, 33> kThatMatter{
     "Xid",
 };
 
-constexpr std::array<std::string_view, 22> kBeginnings{
-    "pci ",    "pci_bus ", "pcieport ", "amdgpu ",  "amdgpu:",        "kfd ",    "kfd:",   "[drm]",
-    "NVRM:",   "nvidia ",  "nvidia:",   "xe ",      "i915 ",          "iommu:",  "DMAR:",  "AMD-Vi:",
-    "PCI: ",   "DMI: ",    "Linux version ",        "Kernel command line: ", "Hypervisor detected: ",
-    "smpboot: "};
+constexpr std::string_view kBeginnings[] = {"pci ",
+                                            "pci_bus ",
+                                            "pcieport ",
+                                            "amdgpu ",
+                                            "amdgpu:",
+                                            "kfd ",
+                                            "kfd:",
+                                            "[drm]",
+                                            "NVRM:",
+                                            "nvidia ",
+                                            "nvidia:",
+                                            "xe ",
+                                            "i915 ",
+                                            "iommu:",
+                                            "DMAR:",
+                                            "AMD-Vi:",
+                                            "PCI: ",
+                                            "DMI: ",
+                                            "Linux version ",
+                                            "Kernel command line: ",
+                                            "Hypervisor detected: ",
+                                            "smpboot: "};
 
 bool contains_any(std::string_view line, std::span<const std::string_view> list) {
   return std::ranges::any_of(
@@ -89,7 +105,8 @@ std::optional<unsigned> small(std::string_view text) {
   return static_cast<unsigned>(*value);
 }
 
-// "smpboot: CPU0: Intel(R) Xeon(R) CPU E5-2683 v4 @ 2.10GHz (family: 0x6, model: 0x4f, stepping: 0x1)"
+// "smpboot: CPU0: Intel(R) Xeon(R) CPU E5-2683 v4 @ 2.10GHz (family: 0x6, model: 0x4f, stepping:
+// 0x1)"
 void read_cpu(std::string_view text, Machine& machine) {
   machine.cpu = clean(trim(before(text, " (family:")));
   if (const auto family = after(text, "family: ")) machine.cpu_family = small(*family);

@@ -15,8 +15,8 @@ namespace evener::host {
 struct KernelLog {
   Sightings functions;
   WindowsByBus roots;
-  Machine machine;       // board and BIOS, processor, guest
-  std::string release;   // "Linux version ..."
+  Machine machine;      // board and BIOS, processor, guest
+  std::string release;  // "Linux version ..."
   std::optional<std::string> command_line;
   std::vector<std::string> unknown_options;
   std::optional<IommuMode> default_domain;  // what the kernel would choose; none may be active

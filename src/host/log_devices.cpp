@@ -183,7 +183,8 @@ void LogDevices::read_vram(std::string_view text, Card& card) {
   if (const auto detected = after(text, "Detected VRAM RAM=")) {
     card.vram_bytes = mebibytes(*detected);
     if (const auto bar = after(*detected, "BAR=")) card.visible_vram_bytes = mebibytes(*bar);
-  } else if (const auto vram = after(text, "VRAM: "); vram && text.find("M used") != std::string_view::npos) {
+  } else if (const auto vram = after(text, "VRAM: ");
+             vram && text.find("M used") != std::string_view::npos) {
     if (const auto size = mebibytes(*vram)) card.vram_bytes = size;
   }
 }

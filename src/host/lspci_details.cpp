@@ -44,9 +44,8 @@ Window window_of(std::string_view text) {
 }
 
 uint16_t acs_control(std::string_view line) {
-  constexpr std::array<std::string_view, 7> kBits{"SrcValid",    "TransBlk",   "ReqRedir",
-                                                  "CmpltRedir",  "UpstreamFwd", "EgressCtrl",
-                                                  "DirectTrans"};
+  constexpr std::array<std::string_view, 7> kBits{
+      "SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans"};
   unsigned control = 0;
   for (size_t bit = 0; bit < kBits.size(); ++bit) {
     if (flag_of(line, kBits[bit]).value_or(false)) control |= 1U << bit;
@@ -114,7 +113,8 @@ void LspciDetails::read_flags(std::string_view line) {
 void LspciDetails::read_region(std::string_view line) {
   const auto number = line.starts_with("Region ") ? leading_uint(line.substr(7)) : std::nullopt;
   if (!number) seen_->bars_are_guessed = true;
-  const unsigned index = number ? static_cast<unsigned>(std::min<uint64_t>(*number, 6)) : next_region_;
+  const unsigned index =
+      number ? static_cast<unsigned>(std::min<uint64_t>(*number, 6)) : next_region_;
   const bool is_64_bit = line.find("64-bit") != std::string_view::npos;
   next_region_ = index + (is_64_bit ? 2 : 1);
   const auto place = after(line, "Memory at ");
@@ -123,7 +123,8 @@ void LspciDetails::read_region(std::string_view line) {
   bar.is_64_bit = is_64_bit;
   bar.prefetchable = line.find("non-prefetchable") == std::string_view::npos &&
                      line.find("prefetchable") != std::string_view::npos;
-  const bool has_place = !place->starts_with("<") && line.find("[virtual]") == std::string_view::npos;
+  const bool has_place =
+      !place->starts_with("<") && line.find("[virtual]") == std::string_view::npos;
   const auto base = has_place ? leading_uint(*place, 16) : std::nullopt;
   if (base && *base != 0 && *base <= kAddressMax) bar.base = *base;
   if (const auto size = between(line, "[size=", "]")) bar.size_bytes = parse_size(*size);

@@ -35,7 +35,7 @@ class HexDump {
   // Was it cut? Dumps end after a whole header, the legacy space or all of it.
   bool is_cut() const {
     const size_t size = bytes_.size();
-    const bool is_whole = size == 0 || size == 64 || size == 128 || size == 256 || size == kConfigBytes;
+    const bool is_whole = size == 64 || size == 128 || size % 256 == 0;
     return is_short_ || !is_whole;
   }
 
@@ -76,8 +76,8 @@ std::optional<Header> header_of(std::string_view line) {
 // "[0300]" behind a name, "0300" alone, or the name.
 std::optional<uint32_t> class_of(std::string_view name) {
   const size_t open = name.rfind('[');
-  const auto in_brackets = open == std::string_view::npos ? std::nullopt
-                                                          : between(name.substr(open), "[", "]");
+  const auto in_brackets =
+      open == std::string_view::npos ? std::nullopt : between(name.substr(open), "[", "]");
   const auto digits = in_brackets ? *in_brackets : name;
   if (digits.size() == 4) {
     if (const auto code = parse_uint(digits, 16)) return static_cast<uint32_t>(*code << 8);
@@ -121,7 +121,9 @@ std::optional<uint32_t> interface_of(std::string_view rest) {
   return static_cast<uint32_t>(*code);
 }
 
-bool is_bridge_class(const Function& function) { return function.class_code.value_or(0) >> 8 == 0x0604; }
+bool is_bridge_class(const Function& function) {
+  return function.class_code.value_or(0) >> 8 == 0x0604;
+}
 
 template <class T>
 void keep(const std::optional<T>& value, std::optional<T>& out) {
@@ -136,7 +138,8 @@ void read_header(const Header& header, Seen& seen) {
     function.class_code = *code | interface.value_or(function.class_code.value_or(0) & 0xff);
   }
   keep(id_of(header.rest), function.id);
-  if (auto name = description_of(header.rest); !name.empty()) function.description = std::move(name);
+  if (auto name = description_of(header.rest); !name.empty())
+    function.description = std::move(name);
   function.is_bridge = is_bridge_class(function);
   seen.is_gone = header.rest.find("(rev ff)") != std::string_view::npos;
 }

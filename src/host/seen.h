@@ -35,8 +35,8 @@ struct Seen {
   Card card;
   std::optional<BusRange> below;  // the buses behind a bridge
   ConfigDepth depth = ConfigDepth::none;
-  bool access_denied = false;  // lspci was not allowed to see capabilities
-  bool is_gone = false;        // answers with ones alone: fell off the bus
+  bool access_denied = false;      // lspci was not allowed to see capabilities
+  bool is_gone = false;            // answers with ones alone: fell off the bus
   bool bars_are_complete = false;  // BARs that are not listed do not exist
   bool bars_are_guessed = false;   // lspci -v prints no numbers: counted from the first
 };

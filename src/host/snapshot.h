@@ -18,6 +18,9 @@ struct Snapshot {
   std::string origin;  // for messages: a path, "this machine", "pasted text"
 };
 
+// What the MANIFEST of pasted text says: there a file's absence and a list's end mean little.
+inline constexpr std::string_view kPastedFormat = "pasted text";
+
 // Everything that the texts say. Never fails on missing or damaged files: what could not be read is
 // in `missing`, what two files say differently in `contradictions`. Errors: corrupt, if there is no
 // file of which anything could be read; limit_exceeded (more functions than any machine has).

@@ -153,12 +153,22 @@ void read_errors(std::string_view value, Seen& seen) {
 }
 
 constexpr std::pair<std::string_view, Read> kFields[] = {
-    {"vendor", [](auto v, Seen& s) { if (const auto n = half(v)) id_in(s.function.id).vendor = *n; }},
-    {"device", [](auto v, Seen& s) { if (const auto n = half(v)) id_in(s.function.id).device = *n; }},
+    {"vendor",
+     [](auto v, Seen& s) {
+       if (const auto n = half(v)) id_in(s.function.id).vendor = *n;
+     }},
+    {"device",
+     [](auto v, Seen& s) {
+       if (const auto n = half(v)) id_in(s.function.id).device = *n;
+     }},
     {"subsystem_vendor",
-     [](auto v, Seen& s) { if (const auto n = half(v)) id_in(s.function.subsystem).vendor = *n; }},
+     [](auto v, Seen& s) {
+       if (const auto n = half(v)) id_in(s.function.subsystem).vendor = *n;
+     }},
     {"subsystem_device",
-     [](auto v, Seen& s) { if (const auto n = half(v)) id_in(s.function.subsystem).device = *n; }},
+     [](auto v, Seen& s) {
+       if (const auto n = half(v)) id_in(s.function.subsystem).device = *n;
+     }},
     {"class", read_class},
     {"numa_node", read_node},
     {"power_state", read_power_state},
@@ -186,9 +196,9 @@ void read_field(std::string_view field, std::string_view value, Seen& seen) {
   }
   for (const auto& [name, read] : kFields) {
     if (name != field) continue;
-    return read(name == "resource" || name == "aer_dev_correctable" ? value
-                                                                     : trim(before(value, ";")),
-                seen);
+    return read(
+        name == "resource" || name == "aer_dev_correctable" ? value : trim(before(value, ";")),
+        seen);
   }
 }
 
@@ -231,7 +241,8 @@ bool is_sysfs_line(std::string_view line) { return parse_row(line).has_value(); 
 Sightings read_sysfs(std::string_view text) {
   Sightings out;
   each_line(text, [&](std::string_view line) {
-    if (const auto row = parse_row(line)) read_field(row->field, row->value, seen_at(out, row->address));
+    if (const auto row = parse_row(line))
+      read_field(row->field, row->value, seen_at(out, row->address));
   });
   for (auto& [address, seen] : out) {
     if (seen.function.id) finish(seen);
