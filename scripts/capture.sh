@@ -347,7 +347,12 @@ hex_dump() {
 for device in "$functions"/*; do
   if is_asleep "$device"; then
     heading "$device"
-    missed "config space and link of ${device##*/}" 'it sleeps, and reading would wake it' 'capture again while it works'
+    case $(first_line "$device/class") in
+      0x03* | 0x12* | 0x06*)
+        missed "config space and link of ${device##*/}" 'it sleeps, and reading would wake it' \
+          'capture again while it works'
+        ;;
+    esac
   elif [ -z "$root" ] && have lspci; then
     lspci -Dnnvvvxxxx -s "${device##*/}" 2>/dev/null
   else
@@ -391,7 +396,7 @@ done | save mod.tsv 0
 one_sleeps() {
   for device in "$functions"/*; do
     [ "$(first_line "$device/vendor")" = "$1" ] || continue
-    case $(first_line "$device/class") in 0x03*) is_asleep "$device" && return 0 ;; esac
+    case $(first_line "$device/class") in 0x03* | 0x12*) is_asleep "$device" && return 0 ;; esac
   done
   return 1
 }

@@ -1,5 +1,5 @@
 // evener snapshot: what evener doctor needs to know of a machine, as one file to send. Exit status:
-// 0 written, 1 not.
+// 0 written, 1 not, 2 wrong words.
 #include <fmt/format.h>
 
 #include <chrono>

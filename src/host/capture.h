@@ -34,6 +34,10 @@ inline std::string function_path(const std::string& function) {
 // In D3, or on the way there: reading its registers would wake it.
 bool is_asleep(const FileTree& tree, const std::string& function);
 
+// Of a class that a diagnosis turns on: a display, an accelerator or a bridge.
+bool is_gpu_or_bridge(const FileTree& tree, const std::string& function);
+bool is_gpu(const FileTree& tree, const std::string& function);
+
 void collect_manifest(Capture& capture);       // MANIFEST
 void collect_command_line(Capture& capture);   // cmdline.txt
 void collect_kernel_config(Capture& capture);  // kconfig.txt

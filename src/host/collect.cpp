@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/snapshot_files.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -15,9 +17,9 @@ const std::string kFunctions = "sys/bus/pci/devices";
 
 // In the order in which they are asked, which is the order of what goes unread.
 constexpr void (*kParts[])(Capture&) = {
-    collect_manifest,    collect_command_line, collect_kernel_config, collect_cpu,
-    collect_board,       collect_address_map,  collect_kernel_log,    collect_sysfs,
-    collect_config_space, collect_kfd,         collect_modules,       collect_numa,
+    collect_manifest,     collect_command_line, collect_kernel_config, collect_cpu,
+    collect_board,        collect_address_map,  collect_kernel_log,    collect_sysfs,
+    collect_config_space, collect_kfd,          collect_modules,       collect_numa,
 };
 
 Error no_functions(const FileTree& tree) {
@@ -26,8 +28,9 @@ Error no_functions(const FileTree& tree) {
           .doing = "read this machine",
           .where = path,
           .why = tree.exists(kFunctions) ? "shows no PCI devices" : "there is none",
-          .remedy = "in a container or a sandbox, run this on the host itself, or capture there "
-                    "with the script of 'evener snapshot --script'"};
+          .remedy =
+              "in a container or a sandbox, run this on the host itself, or capture there "
+              "with the script of 'evener snapshot --script'"};
 }
 
 void sample_links(Capture& capture, const CollectOptions& options) {
@@ -91,7 +94,7 @@ std::vector<Missing> unread_of(const Snapshot& snapshot) {
   std::vector<Missing> unread;
   const auto file = snapshot.files.find("unread.tsv");
   if (file == snapshot.files.end()) return unread;
-  for_each_line(file->second, [&](std::string_view line) {
+  each_line(file->second, [&](std::string_view line) {
     const size_t first = std::min(line.find('\t'), line.size());
     const std::string_view rest = line.substr(std::min(first + 1, line.size()));
     const size_t second = std::min(rest.find('\t'), rest.size());

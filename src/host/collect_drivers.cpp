@@ -1,11 +1,12 @@
 // What the GPUs' drivers say: KFD's topology, module parameters, the vendors' own programs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/run_program.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -35,7 +36,7 @@ void add_lines(std::string& out, const FileTree& tree, const std::string& path,
                const std::string& name) {
   const auto text = tree.read(path, 65536);
   if (!text) return;
-  for_each_line(*text, [&](std::string_view line) {
+  each_line(*text, [&](std::string_view line) {
     const bool tells_card_from_card = line.starts_with("unique_id");
     if (!tells_card_from_card) out += fmt::format("{}\t{}\n", name, line);
   });
@@ -71,16 +72,13 @@ std::vector<Tool> nvidia_tools() {
   };
 }
 
-std::vector<Tool> amd_tools() {
-  return {{"tools/rocm-smi-topo.txt", "rocm-smi", {"--showtopo"}}};
-}
+std::vector<Tool> amd_tools() { return {{"tools/rocm-smi-topo.txt", "rocm-smi", {"--showtopo"}}}; }
 
 // Some GPU of this vendor sleeps and would be woken by its program.
 bool one_sleeps(const Capture& capture, std::string_view vendor) {
   return std::ranges::any_of(capture.functions, [&](const std::string& function) {
     const std::string path = function_path(function);
-    return capture.tree.read_line(path + "/vendor") == vendor &&
-           capture.tree.read_line(path + "/class").value_or("").starts_with("0x03") &&
+    return capture.tree.read_line(path + "/vendor") == vendor && is_gpu(capture.tree, function) &&
            is_asleep(capture.tree, function);
   });
 }

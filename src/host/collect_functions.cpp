@@ -6,8 +6,8 @@
 
 #include "host/ascii.h"
 #include "host/capture.h"
-#include "host/lines.h"
 #include "host/pci_names.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -15,14 +15,37 @@ namespace {
 constexpr size_t kConfigBytesMax = 4096;
 
 // Plain files; several lines are joined by ';'.
-constexpr std::array<const char*, 31> kFields = {
-    "vendor", "device", "subsystem_vendor", "subsystem_device", "class", "revision", "label",
-    "numa_node", "local_cpulist", "enable", "power_state", "max_link_speed", "max_link_width",
-    "dma_mask_bits", "consistent_dma_mask_bits", "resource", "resource0_resize",
-    "resource1_resize", "resource2_resize", "resource3_resize", "resource4_resize",
-    "resource5_resize", "mem_info_vram_total", "mem_info_vis_vram_total", "aer_dev_correctable",
-    "aer_dev_nonfatal", "aer_dev_fatal", "d3cold_allowed", "product_name", "vbios_version",
-    "boot_vga"};
+constexpr std::array<const char*, 31> kFields = {"vendor",
+                                                 "device",
+                                                 "subsystem_vendor",
+                                                 "subsystem_device",
+                                                 "class",
+                                                 "revision",
+                                                 "label",
+                                                 "numa_node",
+                                                 "local_cpulist",
+                                                 "enable",
+                                                 "power_state",
+                                                 "max_link_speed",
+                                                 "max_link_width",
+                                                 "dma_mask_bits",
+                                                 "consistent_dma_mask_bits",
+                                                 "resource",
+                                                 "resource0_resize",
+                                                 "resource1_resize",
+                                                 "resource2_resize",
+                                                 "resource3_resize",
+                                                 "resource4_resize",
+                                                 "resource5_resize",
+                                                 "mem_info_vram_total",
+                                                 "mem_info_vis_vram_total",
+                                                 "aer_dev_correctable",
+                                                 "aer_dev_nonfatal",
+                                                 "aer_dev_fatal",
+                                                 "d3cold_allowed",
+                                                 "product_name",
+                                                 "vbios_version",
+                                                 "boot_vga"};
 
 // Those that ask the device itself, and so would wake it.
 constexpr std::array<const char*, 3> kWakingFields = {"current_link_speed", "current_link_width",
@@ -30,9 +53,9 @@ constexpr std::array<const char*, 3> kWakingFields = {"current_link_speed", "cur
 
 std::string joined_lines(std::string_view text) {
   std::string joined;
-  for_each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view line) {
     if (!joined.empty()) joined += ';';
-    joined += trimmed(line);
+    joined += trim(line);
   });
   return joined;
 }
@@ -93,7 +116,8 @@ std::string without_function_number(const std::string& function) {
 uint32_t number_in(const FileTree& tree, const std::string& path) {
   const std::string text = tree.read_line(path).value_or("");
   uint32_t number = 0;
-  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), number, 16);
+  if (text.starts_with("0x"))
+    std::from_chars(text.data() + 2, text.data() + text.size(), number, 16);
   return number;
 }
 
@@ -104,9 +128,9 @@ std::string heading(const FileTree& tree, const PciNames& names, const std::stri
   const PciId id = {.vendor = static_cast<uint16_t>(number_in(tree, path + "/vendor")),
                     .device = static_cast<uint16_t>(number_in(tree, path + "/device"))};
   const uint32_t revision = number_in(tree, path + "/revision");
-  std::string line = fmt::format("{} {}: {}", function,
-                                 names.of_class(static_cast<uint16_t>(class_code >> 8)),
-                                 names.of_device(id));
+  std::string line =
+      fmt::format("{} {}: {}", function, names.of_class(static_cast<uint16_t>(class_code >> 8)),
+                  names.of_device(id));
   if (revision != 0) line += fmt::format(" (rev {:02x})", revision);
   return line + "\n";
 }
@@ -127,6 +151,16 @@ bool is_asleep(const FileTree& tree, const std::string& function) {
   if (tree.read_line(path + "/power_state").value_or("").starts_with("D3")) return true;
   const auto status = tree.read_line(path + "/power/runtime_status");
   return status == "suspended" || status == "suspending";
+}
+
+bool is_gpu(const FileTree& tree, const std::string& function) {
+  const std::string text = tree.read_line(function_path(function) + "/class").value_or("");
+  return text.starts_with("0x03") || text.starts_with("0x12");
+}
+
+bool is_gpu_or_bridge(const FileTree& tree, const std::string& function) {
+  const std::string text = tree.read_line(function_path(function) + "/class").value_or("");
+  return text.starts_with("0x06") || is_gpu(tree, function);
 }
 
 void collect_sysfs(Capture& capture) {
@@ -157,8 +191,9 @@ void collect_config_space(Capture& capture) {
   for (const std::string& function : capture.functions) {
     text += heading(capture.tree, names, function);
     if (is_asleep(capture.tree, function)) {
-      capture.miss("config space and link of " + function, "it sleeps, and reading would wake it",
-                   "capture again while it works");
+      if (is_gpu_or_bridge(capture.tree, function))
+        capture.miss("config space and link of " + function, "it sleeps, and reading would wake it",
+                     "capture again while it works");
     } else if (const auto config =
                    capture.tree.read(function_path(function) + "/config", kConfigBytesMax)) {
       text += hex_lines(*config);
@@ -168,8 +203,7 @@ void collect_config_space(Capture& capture) {
   }
   if (num_short > 0)
     capture.miss(fmt::format("config space of {} functions beyond its first 64 bytes", num_short),
-                 "the kernel shows it to root only",
-                 "capture as root (sudo evener snapshot)");
+                 "the kernel shows it to root only", "capture as root (sudo evener snapshot)");
   capture.add("lspci.txt", text);
 }
 

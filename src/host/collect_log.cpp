@@ -1,12 +1,13 @@
 // The kernel's log, its lines about buses and GPUs alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "host/ascii.h"
 #include "host/capture.h"
-#include "host/lines.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -14,11 +15,11 @@ namespace {
 constexpr size_t kLogBytesMax = size_t{32} << 20;
 const std::string kLogPath = "dev/kmsg";
 
-// A line is kept if one of these is in it, in any case. Short ones count only as whole words. "vram"
-// is for kernels that print the sizes of VRAM and BAR without naming their driver.
+// A line is kept if one of these is in it, in any case. Short ones count only as whole words.
+// "vram" is for kernels that print the sizes of VRAM and BAR without naming their driver.
 constexpr std::array<std::string_view, 15> kParts = {
-    "pci",  "iommu", "dmar",  "amd-vi",     "amdgpu",    "nvrm",          "nvidia", "nouveau",
-    "dmi:", "bar ",  "vram",  "hypervisor", "whitelist", "hardware error", "trn="};
+    "pci",  "iommu", "dmar", "amd-vi",     "amdgpu",    "nvrm",           "nvidia", "nouveau",
+    "dmi:", "bar ",  "vram", "hypervisor", "whitelist", "hardware error", "trn="};
 constexpr std::array<std::string_view, 6> kWords = {"kfd", "aer", "acs", "p2p", "xe", "i915"};
 // And dropped if one of these is: nothing for us in it, but names of disks, users and sticks.
 constexpr std::array<std::string_view, 7> kUnwanted = {
@@ -84,7 +85,7 @@ void collect_kernel_log(Capture& capture) {
   }
   std::string text;
   std::optional<uint64_t> first;
-  for_each_line(*records, [&](std::string_view line) {
+  each_line(*records, [&](std::string_view line) {
     const auto record = parse_record(line);
     if (!record) return;
     if (!first) first = record->number;

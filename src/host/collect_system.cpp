@@ -10,27 +10,48 @@
 #include "base/version.h"
 #include "host/capture.h"
 #include "host/gzip.h"
-#include "host/lines.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
 
 // Options of these families decide something here; the others are only counted, for they may name
 // disks, users and servers.
-constexpr std::array<std::string_view, 26> kOptionPrefixes = {
-    "pci",   "iommu",    "intel_iommu",      "amd_iommu", "amdgpu", "nvidia", "nouveau",
-    "xe",    "i915",     "radeon",           "vfio",      "modprobe", "module_blacklist",
-    "swiotlb", "mem",    "acpi",             "efi",       "numa",   "norebar", "nomodeset",
-    "video", "intremap", "ivrs",             "kfd",       "hsa",    "modprobe.blacklist"};
+constexpr std::array<std::string_view, 26> kOptionPrefixes = {"pci",
+                                                              "iommu",
+                                                              "intel_iommu",
+                                                              "amd_iommu",
+                                                              "amdgpu",
+                                                              "nvidia",
+                                                              "nouveau",
+                                                              "xe",
+                                                              "i915",
+                                                              "radeon",
+                                                              "vfio",
+                                                              "modprobe",
+                                                              "module_blacklist",
+                                                              "swiotlb",
+                                                              "mem",
+                                                              "acpi",
+                                                              "efi",
+                                                              "numa",
+                                                              "norebar",
+                                                              "nomodeset",
+                                                              "video",
+                                                              "intremap",
+                                                              "ivrs",
+                                                              "kfd",
+                                                              "hsa",
+                                                              "modprobe.blacklist"};
 
 constexpr std::array<std::string_view, 12> kConfigWords = {
-    "PCI_P2PDMA",    "HSA_AMD",     "DMABUF_MOVE_NOTIFY", "DEVICE_PRIVATE", "ZONE_DEVICE",
-    "PCI_REALLOC",   "IOMMU_DEFAULT", "INTEL_IOMMU",      "AMD_IOMMU",      "PCIEASPM",
-    "DRM_AMDGPU",    "DRM_XE"};
+    "PCI_P2PDMA",  "HSA_AMD",     "DMABUF_MOVE_NOTIFY", "DEVICE_PRIVATE",
+    "ZONE_DEVICE", "PCI_REALLOC", "IOMMU_DEFAULT",      "INTEL_IOMMU",
+    "AMD_IOMMU",   "PCIEASPM",    "DRM_AMDGPU",         "DRM_XE"};
 
 constexpr std::array<std::string_view, 9> kBoardFields = {
-    "sys_vendor", "product_name",  "product_version", "board_vendor", "board_name",
-    "board_version", "bios_vendor", "bios_version",   "bios_date"};
+    "sys_vendor",    "product_name", "product_version", "board_vendor", "board_name",
+    "board_version", "bios_vendor",  "bios_version",    "bios_date"};
 
 constexpr std::array<std::string_view, 5> kCpuFields = {"vendor_id", "cpu family", "model",
                                                         "model name", "address sizes"};
@@ -63,10 +84,9 @@ std::optional<std::string> kernel_config(const Capture& capture) {
   if (const auto packed = capture.tree.read("proc/config.gz")) {
     if (auto text = gunzip(*packed, FileTree::kSizeMax)) return text;
   }
-  for (const std::string& path :
-       {"boot/config-" + capture.kernel_release,
-        "lib/modules/" + capture.kernel_release + "/config",
-        "usr/lib/modules/" + capture.kernel_release + "/config"}) {
+  for (const std::string& path : {"boot/config-" + capture.kernel_release,
+                                  "lib/modules/" + capture.kernel_release + "/config",
+                                  "usr/lib/modules/" + capture.kernel_release + "/config"}) {
     if (auto text = capture.tree.read(path)) return text;
   }
   return std::nullopt;
@@ -103,8 +123,7 @@ struct Cpu {
 void collect_manifest(Capture& capture) {
   std::string text = "format=p2p-snapshot 1\n";
   text += fmt::format("euid={}\n", ::geteuid());
-  if (!capture.kernel_release.empty())
-    text += fmt::format("kernel={}\n", capture.kernel_release);
+  if (!capture.kernel_release.empty()) text += fmt::format("kernel={}\n", capture.kernel_release);
   text += fmt::format("arch={}\nmasked=1\nmade_by=evener {}\n", architecture(), kVersion);
   capture.add("MANIFEST", text);
 }
@@ -131,14 +150,14 @@ void collect_command_line(Capture& capture) {
 void collect_kernel_config(Capture& capture) {
   const auto config = kernel_config(capture);
   if (!config) {
-    capture.miss("the options that the kernel was built with",
-                 "there is neither /proc/config.gz nor a readable /boot/config-" +
-                     capture.kernel_release,
-                 "capture as root, or install the kernel's config file");
+    capture.miss(
+        "the options that the kernel was built with",
+        "there is neither /proc/config.gz nor a readable /boot/config-" + capture.kernel_release,
+        "capture as root, or install the kernel's config file");
     return;
   }
   std::string text;
-  for_each_line(*config, [&](std::string_view line) {
+  each_line(*config, [&](std::string_view line) {
     if (is_config_of_interest(line)) text += std::string(line) + "\n";
   });
   capture.add("kconfig.txt", text);
@@ -152,10 +171,10 @@ void collect_cpu(Capture& capture) {
     return;
   }
   Cpu cpu;
-  for_each_line(*info, [&](std::string_view line) {
+  each_line(*info, [&](std::string_view line) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return;
-    cpu.take(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+    cpu.take(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
   });
   if (!cpu.sockets.empty()) cpu.text += fmt::format("sockets: {}\n", cpu.sockets.size());
   if (cpu.has_flags) cpu.text += fmt::format("hypervisor: {}\n", cpu.hypervisor ? 1 : 0);

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "host/ascii.h"
 #include "host/config_serials.h"
-#include "host/lines.h"
 #include "host/mask.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
@@ -143,7 +143,7 @@ void search_file(const std::string& name, std::string_view text, size_t num_max,
                      "device serial number in config space",
                      std::string(text.substr(serials.positions.front(), 2))});
   size_t number = 0;
-  for_each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view line) {
     ++number;
     if (found.size() >= num_max) return;
     if (const auto suspect = suspect_in(line))
@@ -165,13 +165,14 @@ Status check_masked(const Snapshot& snapshot) {
   const std::vector<Identifier> found = find_identifiers(snapshot, 1);
   if (found.empty()) return {};
   const Identifier& first = found.front();
-  return Error{.code = Code::invalid_argument,
+  return Error{.code = Code::unsupported,
                .doing = "share snapshot",
                .where = fmt::format("{}, line {}", printable(first.file), first.line),
                .why = fmt::format("'{}' looks like a {} that tells this machine from others",
                                   printable(first.text), first.kind),
-               .remedy = "capture with the script of 'evener snapshot --script', take the line out "
-                         "by hand, and pack the folder with 'evener snapshot --from FOLDER'"};
+               .remedy =
+                   "capture with the script of 'evener snapshot --script', take the line out "
+                   "by hand, and pack the folder with 'evener snapshot --from FOLDER'"};
 }
 
 }  // namespace evener::host

@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "host/ascii.h"
 #include "host/config_serials.h"
-#include "host/lines.h"
 #include "host/mask_line.h"
 #include "host/snapshot_files.h"
+#include "host/text_lines.h"
 
 namespace evener::host {
 namespace {
 
 // Names of hosts that say nothing about whose they are, and without which a log says nothing.
 constexpr std::array<std::string_view, 24> kCommonNames = {
-    "localhost", "linux",  "kernel", "pci",    "pcie",  "gpu",   "amd",    "amdgpu",
-    "nvidia",    "intel",  "iommu",  "ubuntu", "debian", "fedora", "arch", "host",
+    "localhost", "linux",  "kernel", "pci",    "pcie",   "gpu",    "amd",    "amdgpu",
+    "nvidia",    "intel",  "iommu",  "ubuntu", "debian", "fedora", "arch",   "host",
     "root",      "server", "bar",    "memory", "bridge", "window", "driver", "device"};
 
 bool is_worth_masking(const std::string& name) {
@@ -33,7 +34,7 @@ bool is_free_text(std::string_view name) {
 std::string masked_lines(std::string_view text, bool free, LineMasker& masker) {
   std::string out;
   out.reserve(text.size());
-  for_each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view line) {
     out += free ? masker.mask_free_text(std::string(line))
                 : masker.mask_identifiers(std::string(line));
     out += '\n';

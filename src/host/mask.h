@@ -35,7 +35,7 @@ struct Identifier {
 // Looks with a wider net than mask() does, so that it can fail. At most `num_max`.
 std::vector<Identifier> find_identifiers(const Snapshot& snapshot, size_t num_max = 10);
 
-// Errors: invalid_argument, naming file and line of the first that find_identifiers() finds.
+// Errors: unsupported, naming file and line of the first that find_identifiers() finds.
 Status check_masked(const Snapshot& snapshot);
 
 }  // namespace evener::host

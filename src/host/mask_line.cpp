@@ -11,6 +11,7 @@ namespace evener::host {
 namespace {
 
 constexpr std::string_view kMasked = "MASKED";
+constexpr std::string_view kMaskedLow = "masked";
 constexpr size_t kValueBytes = 64;  // of what stands behind a label, to look for a digit
 
 // Words before a value that is one device's own. With `spaces`, a space is enough between the two;
@@ -59,8 +60,8 @@ Run run_at(std::string_view line, size_t at, size_t digits) {
   Run run = {0, at};
   const char separator = at + digits < line.size() ? line[at + digits] : ' ';
   const bool separated = separator == ':' || (separator == '-' && digits == 2);
-  for (size_t group = at; num_hex_digits(line, group, digits) == digits &&
-                          ends_token(line, group + digits);
+  for (size_t group = at;
+       num_hex_digits(line, group, digits) == digits && ends_token(line, group + digits);
        group = run.end + 1) {
     ++run.num_groups;
     run.end = group + digits;
@@ -95,9 +96,9 @@ size_t ipv4_length(std::string_view line, size_t at) {
     if (digits == 0 || value > 255) return 0;
   }
   const char next = at + length < line.size() ? line[at + length] : ' ';
-  const bool goes_on = is_alnum(next) || next == '-' ||
-                       (next == '.' && at + length + 1 < line.size() &&
-                        is_digit(line[at + length + 1]));
+  const bool goes_on =
+      is_alnum(next) || next == '-' ||
+      (next == '.' && at + length + 1 < line.size() && is_digit(line[at + length + 1]));
   return goes_on ? 0 : length;
 }
 
@@ -110,7 +111,8 @@ bool follows_version_word(std::string_view line, size_t at) {
   return std::ranges::find(kVersionWords, word) != kVersionWords.end();
 }
 
-// Where the value behind a label begins; npos if this is not such a label or there is no value.
+// Where the value behind a label begins, in a line of small letters; npos if there is none, or only
+// a mask.
 size_t value_behind(std::string_view line, size_t at, const Label& label) {
   bool separated = false;
   bool spaced = false;
@@ -122,9 +124,20 @@ size_t value_behind(std::string_view line, size_t at, const Label& label) {
   }
   const std::string_view value = line.substr(at);
   const bool has_digit = std::ranges::any_of(value.substr(0, kValueBytes), is_digit);
-  if (value.empty() || value.starts_with(kMasked) || value.starts_with("xx")) return line.npos;
+  if (value.empty() || value.starts_with(kMaskedLow) || value.starts_with("xx")) return line.npos;
   if (separated) return at;
   return label.spaces && spaced && has_digit ? at : line.npos;
+}
+
+// Where the value behind the first such label that has one begins, in a line of small letters; npos
+// if there is none.
+size_t value_of(std::string_view low, const Label& label) {
+  for (size_t at = low.find(label.word); at != low.npos; at = low.find(label.word, at + 1)) {
+    const size_t end = at + label.word.size();
+    if (!starts_token(low, at) || !ends_token(low, end)) continue;
+    if (const size_t value = value_behind(low, end, label); value != low.npos) return value;
+  }
+  return low.npos;
 }
 
 bool is_name_char(char c) { return is_alnum(c) || c == '-' || c == '_'; }
@@ -194,24 +207,14 @@ std::string LineMasker::mask_interfaces(std::string_view line) {
   return out;
 }
 
+// Everything behind the first label that has a value.
 void LineMasker::mask_labelled(std::string& line) {
   const std::string low = to_lower(line);
-  const auto mask_behind = [&](const Label& label) {
-    for (size_t at = low.find(label.word); at != low.npos; at = low.find(label.word, at + 1)) {
-      const size_t end = at + label.word.size();
-      if (!starts_token(low, at) || !ends_token(low, end)) continue;
-      const size_t value = value_behind(line, end, label);
-      if (value == line.npos) continue;
-      line.replace(value, line.npos, kMasked);
-      count("serial number");
-      return true;
-    }
-    return false;
-  };
-  if (low.contains("[v") && mask_behind(kVendorSpecific)) return;
-  for (const Label& label : kLabels) {
-    if (mask_behind(label)) return;
-  }
+  size_t begin = low.contains("[v") ? value_of(low, kVendorSpecific) : line.npos;
+  for (const Label& label : kLabels) begin = std::min(begin, value_of(low, label));
+  if (begin == line.npos) return;
+  line.replace(begin, line.npos, kMasked);
+  count("serial number");
 }
 
 std::string LineMasker::mask_ipv4(std::string_view line) {

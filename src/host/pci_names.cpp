@@ -33,8 +33,7 @@ PciNames::~PciNames() { pci_cleanup(access_); }
 
 std::string PciNames::of_class(uint16_t class_code) const {
   char name[256] = "";
-  pci_lookup_name(access_, name, sizeof name, PCI_LOOKUP_CLASS | PCI_LOOKUP_MIXED,
-                  int{class_code});
+  pci_lookup_name(access_, name, sizeof name, PCI_LOOKUP_CLASS | PCI_LOOKUP_MIXED, int{class_code});
   return name;
 }
 

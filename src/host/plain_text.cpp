@@ -78,7 +78,7 @@ std::string plain_text(std::string bytes) {
     converted = from_utf16({text.substr(2), text.starts_with(kMark16Big)});
     text = converted;
   }
-  if (text.starts_with(kMark8)) text.remove_prefix(kMark8.size());
+  while (text.starts_with(kMark8)) text.remove_prefix(kMark8.size());
   std::string out;
   out.reserve(text.size());
   for (size_t offset = 0; offset < text.size();) offset += append_clean(out, text, offset);

@@ -61,7 +61,8 @@ class Child {
       if (count <= 0) return {};
       out.append(buffer.data(), static_cast<size_t>(count));
       if (out.size() > size_max)
-        return failed({}, Code::limit_exceeded, fmt::format("printed more than {} bytes", size_max));
+        return failed({}, Code::limit_exceeded,
+                      fmt::format("printed more than {} bytes", size_max));
     }
     return failed({}, Code::unavailable, "took too long");
   }

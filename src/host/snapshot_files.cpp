@@ -15,10 +15,9 @@ namespace {
 constexpr size_t kNameBytesMax = 200;
 
 constexpr std::array<std::string_view, 15> kKnownFiles = {
-    "MANIFEST",  "cmdline.txt",    "kconfig.txt", "cpu.txt", "dmi.txt",
-    "iomem.txt", "dmesg.txt",      "lspci.txt",   "lspci-tree.txt",
-    "sysfs.tsv", "load/sysfs.tsv", "kfd.tsv",     "mod.tsv", "numa.tsv",
-    "unread.tsv",
+    "MANIFEST",       "cmdline.txt", "kconfig.txt", "cpu.txt",        "dmi.txt",
+    "iomem.txt",      "dmesg.txt",   "lspci.txt",   "lspci-tree.txt", "sysfs.tsv",
+    "load/sysfs.tsv", "kfd.tsv",     "mod.tsv",     "numa.tsv",       "unread.tsv",
 };
 
 Error bad_name(std::string_view name, const std::string& where, std::string why) {
@@ -26,8 +25,9 @@ Error bad_name(std::string_view name, const std::string& where, std::string why)
           .doing = "read snapshot",
           .where = fmt::format("{}, member '{}'", where, printable(name)),
           .why = std::move(why),
-          .remedy = "a snapshot holds plain files below one folder; unpack it by hand if you trust "
-                    "who sent it, and give the folder"};
+          .remedy =
+              "a snapshot holds plain files below one folder; unpack it by hand if you trust "
+              "who sent it, and give the folder"};
 }
 
 Error too_large(const Snapshot& snapshot, std::string_view name, std::string why) {
@@ -63,16 +63,20 @@ Result<std::string> checked_name(std::string_view name, const std::string& where
   if (std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     return bad_name(name, where, "has control characters in its name");
   std::string clean;
+  const std::string_view whole = name;
   while (!name.empty()) {
     const size_t end = std::min(name.find('/'), name.size());
     const std::string_view part = name.substr(0, end);
     name.remove_prefix(std::min(end + 1, name.size()));
-    if (part == "..") return bad_name(clean + "/..", where, "leads out of its folder");
+    if (part == "..") return bad_name(whole, where, "leads out of its folder");
     if (part.empty() || part == ".") continue;
     if (!clean.empty()) clean += '/';
     clean += part;
   }
-  if (clean.empty()) return bad_name(".", where, "has no name");
+  if (clean.empty()) return bad_name(whole, where, "has no name");
+  for (char& c : clean) {
+    if (static_cast<unsigned char>(c) >= 0x7f) c = '?';  // none of ours has such a character
+  }
   return clean;
 }
 

@@ -20,7 +20,8 @@ inline constexpr size_t kSnapshotBytesMax = size_t{128} << 20;
 // One of the names that snapshot-format.md, section 1, gives a meaning.
 bool is_known_file(std::string_view name);
 
-// `name` without "./" in front and in between and without doubled slashes. Errors: corrupt, if it
+// `name` without "./" in front and in between and without doubled slashes, '?' for what is not
+// ASCII. Errors: corrupt, if it
 // is empty, absolute, goes up ("..") or holds control characters. `where` names the archive.
 Result<std::string> checked_name(std::string_view name, const std::string& where);
 

@@ -68,8 +68,8 @@ class FolderReader {
     ASSIGN_OR_RETURN(std::string name, checked_name(relative.generic_string(), folder_.string()));
     auto bytes = tree_.read(relative.string(), kSnapshotFileBytesMax + 1);
     if (!bytes)
-      return bad_folder(entry.path(), Code::permission_denied,
-                        tree_.why_unread(relative.string()), "make it readable for this user");
+      return bad_folder(entry.path(), Code::permission_denied, tree_.why_unread(relative.string()),
+                        "make it readable for this user");
     return add_file(snapshot_, std::move(name), *std::move(bytes));
   }
 
@@ -80,6 +80,8 @@ class FolderReader {
 
 }  // namespace
 
-Result<Snapshot> read_snapshot_folder(const fs::path& folder) { return FolderReader(folder).read(); }
+Result<Snapshot> read_snapshot_folder(const fs::path& folder) {
+  return FolderReader(folder).read();
+}
 
 }  // namespace evener::host

@@ -37,13 +37,20 @@ std::string name_of(archive_entry* entry) {
 const char* what_it_is(archive_entry* entry) {
   if (archive_entry_hardlink(entry) != nullptr) return "a hard link";
   switch (archive_entry_filetype(entry)) {
-    case AE_IFREG: return nullptr;
-    case AE_IFDIR: return nullptr;
-    case AE_IFLNK: return "a symbolic link";
-    case AE_IFIFO: return "a pipe";
-    case AE_IFCHR: return "a device";
-    case AE_IFBLK: return "a device";
-    default: return "neither a file nor a folder";
+    case AE_IFREG:
+      return nullptr;
+    case AE_IFDIR:
+      return nullptr;
+    case AE_IFLNK:
+      return "a symbolic link";
+    case AE_IFIFO:
+      return "a pipe";
+    case AE_IFCHR:
+      return "a device";
+    case AE_IFBLK:
+      return "a device";
+    default:
+      return "neither a file nor a folder";
   }
 }
 
@@ -104,9 +111,12 @@ class TarReader {
       return too_large(where);
     std::string bytes;
     switch (read_data(archive_.get(), kSnapshotFileBytesMax, bytes)) {
-      case DataEnd::damaged: return bad_archive(where, words_of(archive_.get()));
-      case DataEnd::too_large: return too_large(where);
-      case DataEnd::complete: break;
+      case DataEnd::damaged:
+        return bad_archive(where, words_of(archive_.get()));
+      case DataEnd::too_large:
+        return too_large(where);
+      case DataEnd::complete:
+        break;
     }
     return add_file(snapshot_, std::move(name), std::move(bytes));
   }
