@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/fixes.h"
+#include "doctor/text_sections.h"
+
+namespace evener::doctor {
+namespace {
+
+using Severity = Finding::Severity;
+
+constexpr size_t kNamesMax = 12;
+
+Tone tone_of(Severity severity) {
+  switch (severity) {
+    case Severity::pass:
+      return Tone::good;
+    case Severity::note:
+      return Tone::plain;
+    case Severity::warning:
+      return Tone::caution;
+    case Severity::problem:
+      return Tone::bad;
+  }
+  return Tone::plain;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamesMax); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", short_name(names[i]));
+  }
+  if (names.size() > kNamesMax) text += fmt::format(" and {} more", names.size() - kNamesMax);
+  return text;
+}
+
+// Whom a finding is about; the narrower way to say it.
+std::string about(const Finding& finding) {
+  return names_text(finding.pairs.empty() ? finding.gpus : finding.pairs);
+}
+
+void add_finding(const Finding& finding, TextPage& page) {
+  const std::string whom = about(finding);
+  const std::vector<Span> head = {
+      {.text = fmt::format("{} {}", to_string(finding.severity), finding.rule),
+       .tone = tone_of(finding.severity)},
+      {.text = ": ", .tone = Tone::plain},
+      {.text = finding.title, .tone = Tone::strong},
+      {.text = whom.empty() ? "" : fmt::format(" [{}]", whom), .tone = Tone::quiet}};
+  page.paragraph("  ", "    ", head);
+  for (const std::string& fact : finding.evidence) page.item("    ", fact);
+  for (const std::string& said : finding.says) page.paragraph("    ", said);
+  if (!finding.fixes.empty()) {
+    page.paragraph("    ", fmt::format("fixes: {}", fmt::join(finding.fixes, ", ")), Tone::quiet);
+  }
+}
+
+void add_passed(const Report& report, TextPage& page) {
+  for (const Finding& finding : report.findings) {
+    if (finding.severity != Severity::pass) continue;
+    const std::string whom = about(finding);
+    const std::vector<Span> line = {
+        {.text = fmt::format("passed {}", finding.rule), .tone = Tone::good},
+        {.text = fmt::format(": {}", finding.title), .tone = Tone::plain},
+        {.text = whom.empty() ? "" : fmt::format(" [{}]", whom), .tone = Tone::quiet}};
+    page.paragraph("  ", "    ", line);
+    for (const std::string& said : finding.says) page.paragraph("    ", said);
+  }
+}
+
+void add_fix(size_t number, const Fix& fix, TextPage& page) {
+  const std::string first = fmt::format("  {}. ", number);
+  const std::string rest(first.size(), ' ');
+  const std::vector<Span> head = {
+      {.text = std::string(fix.id), .tone = Tone::strong},
+      {.text = fmt::format(" {} ", fix.action), .tone = Tone::plain},
+      {.text = fmt::format("(risk: {}{})", to_string(fix.risk),
+                           fix.undo.empty() ? "" : fmt::format("; undone by: {}", fix.undo)),
+       .tone = tone_of(fix.risk)}};
+  page.paragraph(first, rest, head);
+  if (!fix.verify.empty()) page.paragraph(rest, fmt::format("then check: {}", fix.verify));
+  if (!fix.command.empty()) page.verbatim(rest + "  ", fix.command, Tone::quiet);
+}
+
+}  // namespace
+
+void add_findings(const Report& report, TextPage& page) {
+  if (report.findings.empty()) return;
+  page.title("Findings");
+  for (const Finding& finding : report.findings) {
+    if (finding.severity != Severity::pass) add_finding(finding, page);
+  }
+  add_passed(report, page);
+}
+
+void add_fixes(const Report& report, TextPage& page) {
+  if (report.fixes.empty()) return;
+  page.title("What to change, in the order to try");
+  size_t number = 0;
+  for (const std::string& id : report.fixes) {
+    if (const Fix* fix = find_fix(id)) add_fix(++number, *fix, page);
+  }
+}
+
+}  // namespace evener::doctor
