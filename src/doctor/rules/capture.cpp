@@ -65,8 +65,10 @@ Finding guest_finding(const Case& c) {
 }
 
 std::optional<Finding> judge_guest(const Case& c) {
-  if (!c.is_guest) return {};
-  return guest_finding(c);
+  if (!c.is_guest || c.cards.empty()) return {};
+  Finding result = guest_finding(c);
+  if (c.pairs.empty()) result.severity = Severity::note;
+  return result;
 }
 
 std::optional<Outcome> judge_guest_pair(const Case& c, const Pair& pair) {

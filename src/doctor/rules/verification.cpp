@@ -1,6 +1,7 @@
 // I. What was seen to work, or not, beside what the rules say. pci-p2p.md, 7.2.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "doctor/finding.h"
 #include "doctor/rules/all.h"
 #include "doctor/wording.h"
@@ -59,6 +60,11 @@ std::optional<Outcome> judge_contradiction(const Case& c, const Pair& pair) {
   result.finding.says = {
       "One of the two is wrong, and which is not for these rules to say. A snapshot of this "
       "machine would help to find out."};
+  if (is_allowed && c.kernel && !c.kernel->is_upstream()) {
+    result.finding.says.push_back("Kernel " + printable(c.facts.kernel.release, 60) +
+                                  " is not one of upstream's: it may carry a patch that these "
+                                  "facts do not name.");
+  }
   result.finding.fixes = {"F00"};
   return result;
 }
