@@ -185,7 +185,9 @@ void add_vram_bar(const Gpu& gpu, const Function& function, Value& object) {
     object["bar"] = bar_object(*at);
     object["rebar_supported"] = known(at->resizable);
   } else if (gpu.vram_bar) {
-    object["bar"] = bar_object({.index = *gpu.vram_bar});
+    Bar unknown;
+    unknown.index = *gpu.vram_bar;
+    object["bar"] = bar_object(unknown);
   }
   add(object, "bars", bars(function, gpu.vram_bar));
 }
@@ -239,9 +241,10 @@ void add_lists(const HostFacts& facts, Value& document) {
   std::unordered_set<std::string_view> cards;
   for (const Gpu& gpu : facts.gpus) {
     cards.insert(gpu.function);
+    Function nameless;
+    nameless.name = gpu.function;
     const Function* function = find_function(facts, gpu.function);
-    document["gpus"].push_back(
-        gpu_object(gpu, function != nullptr ? *function : Function{.name = gpu.function}));
+    document["gpus"].push_back(gpu_object(gpu, function != nullptr ? *function : nameless));
   }
   for (const Function& function : facts.functions) {
     if (cards.contains(function.name)) continue;

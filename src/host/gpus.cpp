@@ -31,10 +31,6 @@ const Bar* largest_prefetchable(const Function& function) {
   return largest;
 }
 
-bool has_bar(const Function& function, unsigned index) {
-  return std::ranges::find(function.bars, index, &Bar::index) != function.bars.end();
-}
-
 std::optional<unsigned> find_vram_bar(Seen& seen) {
   Function& function = seen.function;
   if (seen.bars_are_guessed) {
@@ -42,10 +38,10 @@ std::optional<unsigned> find_vram_bar(Seen& seen) {
     return bar != nullptr ? std::optional(bar->index) : std::nullopt;
   }
   const auto index = vram_bar_of(vendor_of(function));
+  if (!index || !seen.bars_are_complete) return index;
   // A card cannot be without this BAR: missing from a list of all, it found no room.
-  if (index && seen.bars_are_complete && !has_bar(function, *index)) {
-    bar_at(function, *index).size_bytes = 0;
-  }
+  Bar& bar = bar_at(function, *index);
+  if (!bar.size_bytes) bar.size_bytes = 0;
   return index;
 }
 

@@ -31,14 +31,15 @@ Iomem read_iomem(std::string_view text) {
   Iomem out;
   bool has_rows = false;
   bool has_addresses = false;
-  std::optional<size_t> inside;  // indent of the bus whose contents these rows are
+  constexpr size_t kOutside = std::string_view::npos;
+  size_t inside = kOutside;  // indent of the bus whose contents these rows are
   each_line(text, [&](std::string_view line) {
     const auto row = parse_row(line);
     if (!row) return;
     has_rows = true;
     has_addresses = has_addresses || row->range.last != 0;
-    if (inside && row->indent > *inside) return;
-    inside.reset();
+    if (inside != kOutside && row->indent > inside) return;
+    inside = kOutside;
     if (!row->name.starts_with("PCI Bus ")) return;
     inside = row->indent;
     const auto bus = canonical_bus(row->name.substr(8));

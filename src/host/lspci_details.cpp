@@ -60,6 +60,21 @@ std::optional<PortKind> port_of(std::string_view capability) {
   return {};
 }
 
+std::optional<uint8_t> bus_after(std::string_view line, std::string_view key) {
+  const auto rest = after(line, key);
+  const uint64_t bus = rest ? leading_uint(*rest, 16).value_or(~uint64_t{0}) : ~uint64_t{0};
+  if (bus > 0xff) return {};
+  return static_cast<uint8_t>(bus);
+}
+
+// "Bus: primary=00, secondary=05, subordinate=07, sec-latency=0"
+std::optional<BusRange> buses_in(std::string_view line) {
+  const auto secondary = bus_after(line, "secondary=");
+  const auto subordinate = bus_after(line, "subordinate=");
+  if (!secondary || !subordinate) return {};
+  return BusRange{*secondary, *subordinate};
+}
+
 std::optional<unsigned> width_of(std::string_view line) {
   const auto rest = after(line, "Width x");
   const auto width = rest ? leading_uint(*rest) : std::nullopt;
@@ -157,13 +172,10 @@ void LspciDetails::read_link(std::string_view line) {
 
 bool LspciDetails::read_bridge(std::string_view line) {
   Function& function = seen_->function;
-  if (const auto rest = after(line, "secondary="); rest && line.starts_with("Bus:")) {
-    const auto secondary = leading_uint(*rest, 16);
-    const auto last = after(line, "subordinate=");
-    const auto subordinate = last ? leading_uint(*last, 16) : std::nullopt;
-    if (secondary && *secondary <= 0xff && subordinate && *subordinate <= 0xff) {
+  if (line.starts_with("Bus:")) {
+    if (const auto buses = buses_in(line)) {
       function.is_bridge = true;
-      seen_->below = BusRange{static_cast<uint8_t>(*secondary), static_cast<uint8_t>(*subordinate)};
+      seen_->below = buses;
     }
     return true;
   }

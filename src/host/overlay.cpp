@@ -18,7 +18,6 @@ std::string show(PciId id) { return to_string(id); }
 std::string show(PortKind kind) { return std::string(word_of(kPortWords, kind)); }
 std::string show(double number) { return fmt::format("{}", number); }
 std::string show(unsigned number) { return fmt::format("{}", number); }
-std::string show(int number) { return fmt::format("{}", number); }
 std::string show(uint64_t address) { return fmt::format("{:#x}", address); }
 
 // All that the sources say of one function.

@@ -16,7 +16,8 @@ Seen& seen_at(Sightings& sightings, const PciAddress& address) {
 Bar& bar_at(Function& function, unsigned index) {
   auto at = std::ranges::lower_bound(function.bars, index, {}, &Bar::index);
   if (at == function.bars.end() || at->index != index) {
-    at = function.bars.insert(at, Bar{.index = index});
+    at = function.bars.emplace(at);
+    at->index = index;
   }
   return *at;
 }

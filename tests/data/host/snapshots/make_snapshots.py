@@ -331,16 +331,16 @@ def t7910():
                rows=node0 | {"driver": "ahci", "dma_mask_bits": "64"}),
         bridge("0000:a0:02.0", "0000:a0", "8086:6f04", "Intel Corporation Xeon E7 v4/Xeon E5 v4/Xeon "
                "E3 v4/Xeon D PCI Express Root Port 2", "root", (0xa1, 0xa9), acs=0x1d, slot=6,
-               prefetchable=root_a, memory=(0xf8000000, 16 * MIB), atomics=0x1c0,
+               prefetchable=root_a, memory=(0xf8c00000, 16 * MIB), atomics=0x1c0,
                link=(8.0, 16, 8.0, 16), rows=node1 | port),
         bridge("0000:a1:00.0", "0000:a0:02.0", "1000:c010", "Broadcom / LSI PEX880xx PCIe Gen 4 "
-               "Switch", "up", (0xa2, 0xa9), prefetchable=root_a, memory=(0xf8000000, 16 * MIB),
+               "Switch", "up", (0xa2, 0xa9), prefetchable=root_a, memory=(0xf8c00000, 16 * MIB),
                atomics=0x40, link=(16.0, 16, 8.0, 16), rows=node1 | port),
         bridge("0000:a2:00.0", "0000:a1:00.0", "1000:c010", "Broadcom / LSI PEX880xx PCIe Gen 4 "
-               "Switch", "down", (0xa3, 0xa5), prefetchable=leg1, memory=(0xf8000000, 4 * MIB),
+               "Switch", "down", (0xa3, 0xa5), prefetchable=leg1, memory=(0xf8c00000, 4 * MIB),
                acs=0x10, atomics=0x40, link=(16.0, 16, 16.0, 16), rows=node1 | port),
         bridge("0000:a2:01.0", "0000:a1:00.0", "1000:c010", "Broadcom / LSI PEX880xx PCIe Gen 4 "
-               "Switch", "down", (0xa6, 0xa8), prefetchable=leg2, memory=(0xf8400000, 4 * MIB),
+               "Switch", "down", (0xa6, 0xa8), prefetchable=leg2, memory=(0xf9800000, 4 * MIB),
                acs=0x10, atomics=0x40, link=(16.0, 16, 16.0, 16), rows=node1 | port),
     ]
     fast = (16.0, 16, 8.0, 16)
