@@ -14,12 +14,19 @@ function element(tag, className, ...children) {
 const section = (title, ...children) => element('section', '', element('h3', '', title), ...children);
 const list = (className, lines, tag = 'ul') => element(tag, className, ...lines.map((line) => element('li', '', line)));
 
-// Exact, as the terminal shows it.
-export function sizeText(bytes) {
-  for (const [unit, name] of [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']]) {
-    if (bytes >= unit && bytes % unit === 0) return `${bytes / unit} ${name}`;
-  }
-  return `${bytes} bytes`;
+const kUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+const kGiB = 2 ** 30;
+
+// Exact, as the terminal shows it: the largest unit without a rest.
+function sizeText(bytes) {
+  let unit = 0;
+  for (; bytes !== 0 && bytes % 1024 === 0 && unit + 1 < kUnits.length; unit++) bytes /= 1024;
+  return `${bytes} ${kUnits[unit]}`;
+}
+
+function windowText(bytes) {
+  const rest = bytes % kGiB;
+  return bytes < kGiB || rest === 0 ? sizeText(bytes) : `${Math.floor(bytes / kGiB)} GiB + ${sizeText(rest)}`;
 }
 
 // ---- the tree
@@ -44,7 +51,7 @@ function linkPart(link) {
 function windowPart(name, range) {
   if (!range) return null;
   if (range.bytes === 0) return ['caution', `no ${name}`];
-  return ['', `${name} ${sizeText(range.bytes)}${range.base ? ` at ${range.base}` : ''}`];
+  return ['', `${name} ${windowText(range.bytes)}${range.base ? ` at ${range.base}` : ''}`];
 }
 
 const kPortNames = {

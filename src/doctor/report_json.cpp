@@ -8,8 +8,8 @@
 
 #include "base/utf8.h"
 #include "doctor/fixes.h"
-#include "doctor/text_page.h"
 #include "doctor/tree.h"
+#include "doctor/wording.h"
 
 namespace evener::doctor {
 namespace {

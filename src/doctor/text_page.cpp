@@ -1,7 +1,5 @@
 #include "doctor/text_page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -69,18 +67,6 @@ size_t columns_of(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++num_columns) at += utf8::decode(text, at).num_bytes;
   return num_columns;
 }
-
-std::string size_text(uint64_t bytes) {
-  constexpr std::array<std::pair<unsigned, const char*>, 3> kUnits = {
-      {{30, "GiB"}, {20, "MiB"}, {10, "KiB"}}};
-  for (const auto& [shift, name] : kUnits) {
-    const uint64_t unit = uint64_t{1} << shift;
-    if (bytes >= unit && bytes % unit == 0) return fmt::format("{} {}", bytes >> shift, name);
-  }
-  return fmt::format("{} bytes", bytes);
-}
-
-std::string address_text(uint64_t address) { return fmt::format("0x{:x}", address); }
 
 void TextPage::put(std::string_view text, Tone tone) {
   if (style_.colour && tone != tone_) {

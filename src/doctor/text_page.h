@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,10 +58,5 @@ class TextPage {
 
 // Code points of `text`, as a page shows it.
 size_t columns_of(std::string_view text);
-
-// Exact: "32 GiB", "770 MiB", "258050 KiB", "17 bytes".
-std::string size_text(uint64_t bytes);
-// "0x380400000000".
-std::string address_text(uint64_t address);
 
 }  // namespace evener::doctor

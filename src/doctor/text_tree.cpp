@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "doctor/text_sections.h"
 #include "doctor/tree.h"
+#include "doctor/wording.h"
 
 namespace evener::doctor {
 namespace {
@@ -71,7 +72,7 @@ void add_link(const std::optional<host::Link>& link, Facts& facts) {
 void add_window(const char* name, const host::Window& window, Facts& facts) {
   if (!window.size_bytes) return;
   if (*window.size_bytes == 0) return facts.add(fmt::format("no {}", name), Tone::caution);
-  std::string text = fmt::format("{} {}", name, size_text(*window.size_bytes));
+  std::string text = fmt::format("{} {}", name, window_text(*window.size_bytes));
   if (window.base) text += fmt::format(" at {}", address_text(*window.base));
   facts.add(std::move(text));
 }

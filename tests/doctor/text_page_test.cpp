@@ -56,14 +56,5 @@ TEST(TextPage, LeavesCommandsInOneLine) {
   EXPECT_EQ(page.take(), "  setpci -s 00:02.0 ECAP_ACS+6.w\n");
 }
 
-TEST(SizeText, IsExact) {
-  EXPECT_EQ(size_text(0), "0 bytes");
-  EXPECT_EQ(size_text(1023), "1023 bytes");
-  EXPECT_EQ(size_text(25753026560), "24560 MiB");
-  EXPECT_EQ(size_text(uint64_t{32} << 30), "32 GiB");
-  EXPECT_EQ(size_text((uint64_t{96} << 30) + (2 << 20)), "98306 MiB");
-  EXPECT_EQ(size_text(~uint64_t{0}), "18446744073709551615 bytes");
-}
-
 }  // namespace
 }  // namespace evener::doctor
