@@ -136,7 +136,7 @@ TEST(R11, AtomicsThatTheSlotDoesNotRouteBlockTheCard) {
   EXPECT_TRUE(decides(diagnose(facts), "R11"));
   facts.log = {"kfd kfd: amdgpu: skipped device 1002:aaaa, PCI rejects atomics 100<509"};
   EXPECT_FALSE(decides(diagnose(facts), "R11"));
-  function(facts, "up").atomics = host::Atomics{.routing = false};
+  function(facts, "up").atomics.emplace().routing = false;
   const Report report = diagnose(facts);
   EXPECT_TRUE(decides(report, "R11"));
   EXPECT_TRUE(says(report, "first port upward without atomic routing: up"));

@@ -31,10 +31,11 @@ std::string evidence(const Case& c, const Direction& way) {
   const unsigned bits = *way.source->dma_mask_bits;
   return fmt::format(
       "BAR base {} of {} ends at {}, above 2^{}: {} with a {}-bit mask cannot reach it unless the "
-      "IOMMU translates; IOMMU mode: {}{}",
+      "IOMMU translates; IOMMU mode: {}{}{}",
       address_text(*way.target->bar_base), way.target->label(),
       address_text(*way.target->bar_base + *way.target->bar_bytes), bits, way.source->label(), bits,
-      mode_text(way.source->iommu), assumed_mark(c, "iommu"));
+      mode_text(way.source->iommu), assumed_mark(c, "iommu"),
+      c.is_assumed("dma_mask_bits") ? "; a mask is that of its generation, not read" : "");
 }
 
 bool is_blocked(Reach found, Observation peers) {

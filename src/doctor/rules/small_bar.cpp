@@ -74,11 +74,12 @@ bool is_power_on_window(const Bridge& bridge) {
 }
 
 void add_window(const Bridge& bridge, Finding& found) {
-  if (!bridge.wanted) return;
-  if (!bridge.window()) return;
-  found.evidence.push_back(fmt::format(
-      "window of {}: {}, needed {} ({})", bridge.port->name, window_text(*bridge.window()),
-      window_text(bridge.wanted->size), room_text(bridge.cards, *bridge.wanted)));
+  if (!bridge.is_short()) return;
+  found.evidence.push_back(fmt::format("window of {}: {}, needed {}, {} short ({})",
+                                       bridge.port->name, window_text(*bridge.window()),
+                                       window_text(bridge.wanted->size),
+                                       window_text(bridge.wanted->size - *bridge.window()),
+                                       room_text(bridge.cards, *bridge.wanted)));
   if (!is_power_on_window(bridge)) return;
   found.says.push_back(fmt::format(
       "{} is the size of {} windows of 256+2 MiB side by side, as at power-on: each card pins the "
@@ -86,11 +87,23 @@ void add_window(const Bridge& bridge, Finding& found) {
       window_text(*bridge.window()), bridge.cards.size()));
 }
 
+// What would fit where, so that a change can be judged before it is made.
+void add_ways_out(const Bridge& bridge, Finding& found) {
+  uint64_t sum = 0;
+  for (const Card* card : bridge.cards) sum += card->bar_wanted.value_or(0);
+  found.evidence.push_back(
+      fmt::format("with the headroom series: {} at {}; alone below a root port: {} each",
+                  window_text(sum), bridge.port->name,
+                  window_text(bridge.cards.front()->bar_wanted.value_or(0) +
+                              small_bars(*bridge.cards.front()))));
+}
+
 void add_shared_windows(const Case& c, const Card& card, Finding& found) {
   for (const host::Function* port : card.way.ports) {
     const Bridge& bridge = c.bridges.at(port);
     if (bridge.cards.size() >= 2 && bridge.is_short()) add_window(bridge, found);
   }
+  if (const Bridge* bridge = pinned_bridge(c, card)) add_ways_out(*bridge, found);
 }
 
 void add_host_window(const Case& c, const Card& card, Finding& found) {
