@@ -180,8 +180,16 @@ function pairsView(report) {
 
 const kSeverities = { pass: 'good', note: 'quiet', warning: 'caution', problem: 'bad' };
 
+// Both directions of a pair as one: "A-B".
+function joinedPairs(pairs) {
+  const otherWay = (pair) => pair.split('>').reverse().join('>');
+  const all = new Set(pairs);
+  return pairs.filter((pair, index) => !pair.includes('>') || !pairs.slice(0, index).includes(otherWay(pair)))
+    .map((pair) => (pair.includes('>') && all.has(otherWay(pair)) ? pair.replace('>', '-') : pair));
+}
+
 function findingView(finding) {
-  const whom = (finding.pairs.length ? finding.pairs : finding.gpus).join(', ');
+  const whom = (finding.pairs.length ? joinedPairs(finding.pairs) : finding.gpus).join(', ');
   return element('article', `finding ${finding.severity}`,
     element('h4', '', element('span', kSeverities[finding.severity], `${finding.severity} ${finding.rule}`), ` ${finding.title}`,
       whom ? element('span', 'quiet', ` [${whom}]`) : null),

@@ -121,9 +121,15 @@ void add_fix(size_t number, const Fix& fix, TextPage& page) {
 void add_findings(const Report& report, TextPage& page) {
   if (report.findings.empty()) return;
   page.title("Findings");
+  bool is_first = true;
   for (const Finding& finding : report.findings) {
-    if (finding.severity != Severity::pass) add_finding(finding, report, page);
+    if (finding.severity == Severity::pass) continue;
+    if (!std::exchange(is_first, false)) page.blank();
+    add_finding(finding, report, page);
   }
+  const bool has_passed =
+      std::ranges::count(report.findings, Severity::pass, &Finding::severity) > 0;
+  if (!is_first && has_passed) page.blank();
   add_passed(report, page);
 }
 

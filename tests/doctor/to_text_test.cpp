@@ -61,6 +61,7 @@ Findings
     - each card pins it for the other
     Look at kernel 7.0 first.
     fixes: F09, F24
+
   passed R38: the BAR shows all of the memory [R1]
 
 How to use the cards for one model, the best first
