@@ -162,9 +162,9 @@ BEGIN {
   o = "[0-9][0-9]?[0-9]?"
   ipv4 = o "[.]" o "[.]" o "[.]" o
   gap = "[] \t\"\047)#]*"
-  with_sign = "(serial[ _]?number|serial no|serial|s/n|service tag|asset tag|unique[ _]id)" gap "[:=\t][] \t:=\"\047)#]*"
+  with_sign = "(serial[ _]?number|serial no|serial|s/n|service tag|asset tag|unique[ _]id|ppin)" gap "[:=\t][] \t:=\"\047)#]*"
   with_sign = "(^|[^a-z0-9])" with_sign
-  with_space = "(^|[^a-z0-9])(serial[ _]?number|service tag|asset tag|unique_id) +"
+  with_space = "(^|[^a-z0-9])(serial[ _]?number|service tag|asset tag|unique_id|ppin) +"
   vendor_data = "\\[v[^]]*\\] vendor specific" gap "[:=\t][ ]*"
   common = " localhost linux kernel pci pcie gpu amd amdgpu nvidia intel iommu ubuntu debian fedora arch host root server bar memory bridge window driver device "
   host = ENVIRON["host_name"]

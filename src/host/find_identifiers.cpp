@@ -19,13 +19,13 @@ constexpr size_t kReach = 60;  // bytes behind a word in which its value is look
 
 constexpr std::array<std::string_view, 10> kSerialWords = {
     "serial", "s/n",      "service tag", "servicetag", "asset",
-    "unique", "mac addr", "hwaddr",      "uuid",       "chassis id"};
+    "unique", "mac addr", "hwaddr",      "uuid",       "ppin"};
 
 // What may follow "serial" in the name of a kind of device.
 constexpr std::array<std::string_view, 6> kKinds = {" bus",        " attached", " ata",
                                                     " controller", " console",  " port"};
 
-bool is_token_char(char c) { return is_alnum(c) || c == '-' || c == ':'; }
+bool is_token_char(char c) { return is_alnum(c) || c == '-'; }
 
 // Groups of one or two hex digits with ':' between them, or of two with '-'.
 size_t address_length(std::string_view text) {

@@ -20,7 +20,7 @@ struct Label {
   std::string_view word;
   bool spaces = false;
 };
-constexpr std::array<Label, 10> kLabels = {{{"serial number", true},
+constexpr std::array<Label, 11> kLabels = {{{"serial number", true},
                                             {"serial_number", true},
                                             {"serialnumber", true},
                                             {"serial no", false},
@@ -29,7 +29,8 @@ constexpr std::array<Label, 10> kLabels = {{{"serial number", true},
                                             {"service tag", true},
                                             {"asset tag", true},
                                             {"unique_id", true},
-                                            {"unique id", false}}};
+                                            {"unique id", false},
+                                            {"ppin", true}}};  // a CPU's number, in machine checks
 // Vital product data of lspci: what a vendor puts here may be an address without separators.
 constexpr Label kVendorSpecific = {"vendor specific", false};
 
@@ -253,19 +254,18 @@ void LineMasker::mask_host_names(std::string& line) {
 
 std::string LineMasker::mask_homes(std::string_view line) {
   std::string out;
-  while (!line.empty()) {
-    const size_t at = std::min(line.find("/home/"), line.find("/Users/"));
-    if (at == line.npos) break;
-    const size_t begin = line.find('/', at + 1) + 1;
-    size_t end = begin;
-    while (end < line.size() && (is_name_char(line[end]) || line[end] == '.')) ++end;
-    out += line.substr(0, begin);
-    const bool named = end > begin && line.substr(begin, end - begin) != "USER";
+  for (size_t at = 0; at < line.size();) {
+    const std::string_view rest = line.substr(at);
+    const size_t folder = rest.starts_with("/home/") ? 6 : rest.starts_with("/Users/") ? 7 : 0;
+    size_t end = folder;
+    while (folder > 0 && end < rest.size() && (is_name_char(rest[end]) || rest[end] == '.')) ++end;
+    const bool named = end > folder && rest.substr(folder, end - folder) != "USER";
     if (named) count("home folder");
-    out += named ? "USER" : line.substr(begin, end - begin);
-    line.remove_prefix(end);
+    out += rest.substr(0, named ? folder : 1);
+    if (named) out += "USER";
+    at += named ? end : 1;
   }
-  return out + std::string(line);
+  return out;
 }
 
 std::string LineMasker::mask_identifiers(std::string line) {

@@ -49,6 +49,8 @@ TEST(Mask, TakesOutWhatStandsBehindItsName) {
   EXPECT_EQ(masked_log("unique_id 11651590505119499032"), "unique_id MASKED");
   EXPECT_EQ(masked_log("Unique ID: 0xa1b2c3d4e5f60718"), "Unique ID: MASKED");
   EXPECT_EQ(masked_log("serial: serial number 123"), "serial: MASKED");
+  EXPECT_EQ(masked_log("[Hardware Error]: SOCKET 0 PPIN 2b4f1c9d8e7a6051"),
+            "[Hardware Error]: SOCKET 0 PPIN MASKED");
 }
 
 TEST(Mask, TakesOutUuids) {
@@ -171,6 +173,7 @@ TEST(FindIdentifiers, IsNotAlarmedByMasksAndByWordsOfTheTrade) {
                     "Serial Attached SCSI controller [0107]: Broadcom SAS3008 [1000:0097]\n"
                     "0000:07:00.0/path\tpci0000:00/0000:00:02.0/0000:03:00.0/0000:04:08.0\n"
                     "fed1c000-fed1ffff : pnp 00:09\n"
+                    "03:00.0 VGA compatible controller [0300]: Unique Boards [102b:0532]\n"
                     "GPU UUID: \t GPU-UUID-MASKED\n"),
               ElementsAre());
 }
@@ -193,7 +196,7 @@ TEST(Mask, TakesTimeInProportionToTheText) {
   std::string text;
   for (const char* part :
        {"serial number ", "a:", "00-11-", "1.2.3.4 ", "/home/a", "[v] vendor "}) {
-    for (int i = 0; i < 300'000; ++i) text += part;
+    for (int i = 0; i < 100'000; ++i) text += part;
     text += '\n';
   }
   Snapshot snapshot = {.files = {{"dmesg.txt", text}}, .origin = {}};
