@@ -44,8 +44,8 @@ function linkPart(link) {
   if (!now) return max ? ['', `up to ${max}`] : null;
   const slow = link.now_gts !== null && link.max_gts !== null && link.now_gts < link.max_gts;
   const narrow = link.now_w !== null && link.max_w !== null && link.now_w < link.max_w;
-  if (!slow && !narrow) return ['', now];
-  return link.under_load ? ['caution', `${now} of ${max} under load`] : ['quiet', `${now} of ${max} (idle?)`];
+  if (narrow || (slow && link.under_load)) return ['caution', `${now} of ${max}${link.under_load ? ' under load' : ''}`];
+  return slow ? ['quiet', `${now} of ${max} (idle?)`] : ['', now];
 }
 
 function windowPart(name, range) {
@@ -224,7 +224,7 @@ function powerView({ power }) {
 }
 
 function kernelView(report) {
-  return report.kernel_help.length ? section('The kernel', element('pre', '', report.kernel_help.join('\n'))) : null;
+  return report.kernel_help.length ? section('Lines to copy for the kernel', element('pre', '', report.kernel_help.join('\n'))) : null;
 }
 
 function unknownView(report) {

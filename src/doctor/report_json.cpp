@@ -165,12 +165,13 @@ Json bars_of(const host::Function& function) {
   });
 }
 
-void add_function(const host::Function& function, Json& row) {
+void add_function(const TreeRow& drawn, Json& row) {
+  const host::Function& function = *drawn.function;
   row["bdf"] = function.address ? Json(to_string(*function.address)) : Json();
   row["id"] = function.id ? Json(to_string(*function.id)) : Json();
   row["description"] = text_or_null(function.description);
   row["slot"] = text_or_null(function.slot);
-  row["link"] = link_of(function.link);
+  row["link"] = link_of(drawn.link);
   if (function.is_bridge) {
     row["port"] = port_kind_of(function);
     row["window"] = window_of(function.prefetchable);
@@ -196,7 +197,7 @@ Json row_of(const TreeRow& row) {
     object["window"] = window_of(row.root->memory_64);
   }
   if (row.gpu) add_card(*row.gpu, object);
-  if (row.function) add_function(*row.function, object);
+  if (row.function) add_function(row, object);
   if (row.num_left_out > 0) object["left_out"] = row.num_left_out;
   return object;
 }

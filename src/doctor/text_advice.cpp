@@ -44,7 +44,7 @@ void add_power(const Report& report, TextPage& page) {
 // Flush left: patches and commands are copied from here.
 void add_kernel_help(const Report& report, TextPage& page) {
   if (report.kernel_help.empty()) return;
-  page.title("The kernel");
+  page.title("Lines to copy for the kernel");
   for (const std::string& line : report.kernel_help) page.verbatim("", line);
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "doctor/fixes.h"
@@ -38,13 +40,41 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-// Whom a finding is about; the narrower way to say it.
-std::string about(const Finding& finding) {
-  return names_text(finding.pairs.empty() ? finding.gpus : finding.pairs);
+// "B>A" of "A>B"; empty where it is no direction.
+std::string other_way(const std::string& pair) {
+  const size_t at = pair.find('>');
+  if (at == std::string::npos) return {};
+  return pair.substr(at + 1) + ">" + pair.substr(0, at);
 }
 
-void add_finding(const Finding& finding, TextPage& page) {
-  const std::string whom = about(finding);
+// Both directions of a pair as one: "A-B".
+std::vector<std::string> joined_pairs(const std::vector<std::string>& pairs) {
+  const std::set<std::string> all(pairs.begin(), pairs.end());
+  std::vector<std::string> joined;
+  std::set<std::string> done;
+  for (std::string pair : pairs) {
+    const std::string other = other_way(pair);
+    if (done.contains(other)) continue;
+    done.insert(pair);
+    if (all.contains(other)) pair[pair.find('>')] = '-';
+    joined.push_back(std::move(pair));
+  }
+  return joined;
+}
+
+// Whom a finding is about; the narrower way to say it.
+std::string about(const Finding& finding, const Report& report) {
+  if (finding.pairs.empty()) return names_text(finding.gpus);
+  const std::vector<std::string> pairs = joined_pairs(finding.pairs);
+  const bool is_all = pairs.size() > 1 && pairs.size() == report.pairs.size() &&
+                      std::ranges::all_of(pairs, [](const std::string& pair) {
+                        return pair.find('>') == std::string::npos;
+                      });
+  return is_all ? "all pairs" : names_text(pairs);
+}
+
+void add_finding(const Finding& finding, const Report& report, TextPage& page) {
+  const std::string whom = about(finding, report);
   const std::vector<Span> head = {
       {.text = fmt::format("{} {}", to_string(finding.severity), finding.rule),
        .tone = tone_of(finding.severity)},
@@ -62,7 +92,7 @@ void add_finding(const Finding& finding, TextPage& page) {
 void add_passed(const Report& report, TextPage& page) {
   for (const Finding& finding : report.findings) {
     if (finding.severity != Severity::pass) continue;
-    const std::string whom = about(finding);
+    const std::string whom = about(finding, report);
     const std::vector<Span> line = {
         {.text = fmt::format("passed {}", finding.rule), .tone = Tone::good},
         {.text = fmt::format(": {}", finding.title), .tone = Tone::plain},
@@ -92,7 +122,7 @@ void add_findings(const Report& report, TextPage& page) {
   if (report.findings.empty()) return;
   page.title("Findings");
   for (const Finding& finding : report.findings) {
-    if (finding.severity != Severity::pass) add_finding(finding, page);
+    if (finding.severity != Severity::pass) add_finding(finding, report, page);
   }
   add_passed(report, page);
 }

@@ -48,22 +48,26 @@ std::string speed_text(std::optional<double> gts, std::optional<unsigned> width)
   return text;
 }
 
-bool is_below_max(const host::Link& link) {
-  const bool is_slow = link.now_gts && link.max_gts && *link.now_gts < *link.max_gts;
-  const bool is_narrow = link.now_width && link.max_width && *link.now_width < *link.max_width;
-  return is_slow || is_narrow;
+bool is_slow(const host::Link& link) {
+  return link.now_gts && link.max_gts && *link.now_gts < *link.max_gts;
 }
 
+bool is_narrow(const host::Link& link) {
+  return link.now_width && link.max_width && *link.now_width < *link.max_width;
+}
+
+// Speed goes down to save power, width does not.
 void add_link(const std::optional<host::Link>& link, Facts& facts) {
   if (!link) return;
   const std::string now = speed_text(link->now_gts, link->now_width);
   const std::string max = speed_text(link->max_gts, link->max_width);
+  const bool was_busy = link->under_load.value_or(false);
   if (now.empty()) {
     if (!max.empty()) facts.add("up to " + max);
-  } else if (is_below_max(*link)) {
-    const bool is_idle = !link->under_load.value_or(false);
-    facts.add(fmt::format("{} of {}{}", now, max, is_idle ? " (idle?)" : " under load"),
-              is_idle ? Tone::quiet : Tone::caution);
+  } else if (is_narrow(*link) || (is_slow(*link) && was_busy)) {
+    facts.add(fmt::format("{} of {}{}", now, max, was_busy ? " under load" : ""), Tone::caution);
+  } else if (is_slow(*link)) {
+    facts.add(fmt::format("{} of {} (idle?)", now, max), Tone::quiet);
   } else {
     facts.add(now);
   }
@@ -105,13 +109,13 @@ std::string acs_text(const host::Acs& acs) {
   return fmt::format("ACS redirects ({})", bits);
 }
 
-void add_port(const Function& port, Facts& facts) {
+void add_port(const Function& port, const std::optional<host::Link>& link, Facts& facts) {
   facts.add(std::string(kind_text(port)));
   if (port.port == host::PortKind::switch_up) {
     facts.add(printable(port.description, kDescriptionBytesMax));
   }
   if (!port.slot.empty()) facts.add(fmt::format("slot {}", short_name(port.slot)));
-  add_link(port.link, facts);
+  add_link(link, facts);
   add_window("window", port.prefetchable, facts);
   if (port.acs && port.acs->redirects()) facts.add(acs_text(*port.acs), Tone::caution);
 }
@@ -143,7 +147,7 @@ void add_card(const TreeRow& row, Facts& facts) {
   if (gpu.vram_bytes) facts.add("VRAM " + size_text(*gpu.vram_bytes));
   add_bar(gpu, row.function, facts);
   if (!row.function) return;
-  add_link(row.function->link, facts);
+  add_link(row.link, facts);
   if (row.function->driver) {
     facts.add(row.function->driver->empty() ? "no driver" : short_name(*row.function->driver));
   }
@@ -156,8 +160,9 @@ void add_root(const host::RootBus& root, Facts& facts) {
   add_window("window above 4 GiB", root.memory_64, facts);
 }
 
-void add_neighbour(const Function& function, Facts& facts) {
-  if (function.is_bridge) return add_port(function, facts);
+void add_neighbour(const TreeRow& row, Facts& facts) {
+  const Function& function = *row.function;
+  if (function.is_bridge) return add_port(function, row.link, facts);
   facts.add(printable(function.description, kDescriptionBytesMax));
   for (const host::Bar& bar : function.bars) {
     if (bar.size_bytes.value_or(0) == 0 || !bar.prefetchable.value_or(false)) continue;
@@ -177,13 +182,13 @@ std::vector<Span> spans_of(const TreeRow& row) {
       facts.add(row.name.empty() ? "place in the tree not known" : "not described", Tone::quiet);
       break;
     case TreeRow::Kind::port:
-      add_port(*row.function, facts);
+      add_port(*row.function, row.link, facts);
       break;
     case TreeRow::Kind::gpu:
       add_card(row, facts);
       break;
     case TreeRow::Kind::neighbour:
-      add_neighbour(*row.function, facts);
+      add_neighbour(row, facts);
       break;
     case TreeRow::Kind::more:
       facts.add(fmt::format("and {} more", row.num_left_out), Tone::quiet);

@@ -1,6 +1,7 @@
 #include "doctor/tree.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,6 +44,7 @@ class Family {
   void draw_unknown_places();
   void draw_lost_cards();
   void mark_last_rows();
+  void drop_upper_ends();
   TreeRow row_of(const Function& function, size_t depth) const;
 
   const HostFacts& facts_;
@@ -118,6 +120,28 @@ void Family::add_children() {
   }
 }
 
+// Whether the function's registers speak of the link below it.
+bool is_upper_end(const Function& function) {
+  using host::PortKind;
+  return function.port == PortKind::root || function.port == PortKind::switch_down ||
+         function.port == PortKind::card_down;
+}
+
+template <class T>
+void lower_to(std::optional<T>& value, const std::optional<T>& other) {
+  if (other && (!value || *other < *value)) value = other;
+}
+
+// What either end says of the one link between them.
+std::optional<host::Link> link_between(const Function& lower, const Function* upper) {
+  if (!upper || !is_upper_end(*upper) || !upper->link) return lower.link;
+  if (!lower.link) return upper->link;
+  host::Link link = *lower.link;
+  lower_to(link.max_gts, upper->link->max_gts);
+  lower_to(link.max_width, upper->link->max_width);
+  return link;
+}
+
 TreeRow Family::row_of(const Function& function, size_t depth) const {
   TreeRow row{
       .kind = TreeRow::Kind::port, .name = function.name, .function = &function, .depth = depth};
@@ -128,6 +152,10 @@ TreeRow Family::row_of(const Function& function, size_t depth) const {
   } else if (!is_above(function)) {
     row.kind = TreeRow::Kind::neighbour;
   }
+  const auto above = functions_.find(function.parent);
+  row.link = is_upper_end(function)
+                 ? function.link
+                 : link_between(function, above == functions_.end() ? nullptr : above->second);
   return row;
 }
 
@@ -204,7 +232,8 @@ void Family::draw_lost_cards() {
                      .name = gpu.name,
                      .function = function,
                      .gpu = &gpu,
-                     .depth = 1});
+                     .depth = 1,
+                     .link = function ? function->link : std::nullopt});
   }
 }
 
@@ -218,11 +247,20 @@ void Family::mark_last_rows() {
   }
 }
 
+void Family::drop_upper_ends() {
+  for (size_t i = 0; i + 1 < rows_.size(); ++i) {
+    const bool has_lower_end = rows_[i + 1].depth == rows_[i].depth + 1 && rows_[i + 1].link;
+    const Function* function = rows_[i].function;
+    if (has_lower_end && function && is_upper_end(*function)) rows_[i].link.reset();
+  }
+}
+
 std::vector<TreeRow> Family::rows() {
   draw_root_buses();
   draw_unknown_places();
   draw_lost_cards();
   mark_last_rows();
+  drop_upper_ends();
   return std::move(rows_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct TreeRow {
   size_t depth = 0;                          // 0: a root bus or an unknown place
   bool is_last = true;                       // among its siblings
   size_t num_left_out = 0;                   // of `more`
+  // Of what is above, `max` being what both ends can do. On the lower end's row; on the upper end's
+  // only if the lower one is not drawn.
+  std::optional<host::Link> link = {};
 };
 
 // The rows in the order of drawing. They point into `facts`. Every card is in exactly one, also if

@@ -51,7 +51,8 @@ TEST(DoctorJson, HasTheTreeAsRowsInTheOrderOfDrawing) {
   EXPECT_EQ(tree[0], Json::parse(R"({"depth": 0, "kind": "root-bus", "name": "0000:00", "numa": 0,
       "first": "8086:6f00", "window": {"base": "0x380000000000", "bytes": 274877906944}})"));
   EXPECT_EQ(tree[1]["port"], "root");
-  EXPECT_EQ(tree[1]["link"], Json::parse(R"({"max_gts": 8.0, "max_w": 16, "now_gts": 2.5,
+  EXPECT_EQ(tree[1]["link"], nullptr);  // on the row of its lower end, as far as both ends go
+  EXPECT_EQ(tree[2]["link"], Json::parse(R"({"max_gts": 8.0, "max_w": 16, "now_gts": 2.5,
       "now_w": 16, "under_load": null})"));
   EXPECT_EQ(tree[2]["kind"], "gpu");
   EXPECT_EQ(tree[2]["name"], "R1");

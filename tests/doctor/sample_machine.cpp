@@ -64,6 +64,7 @@ void add_first_socket(host::HostFacts& facts) {
       host::Link{.max_gts = 8, .max_width = 16, .now_gts = 2.5, .now_width = 16, .under_load = {}};
   facts.functions.push_back(above);
   facts.functions.push_back(card("0000:05:00.0", "0000:00:02.0", 32 * kGiB, 0x380000000000));
+  facts.functions.back().link->now_gts = 2.5;
   facts.functions.push_back(named("0000:05:00.1", "0000:00:02.0"));
   facts.gpus.push_back(gpu("R1", "0000:05:00.0", "Radeon AI PRO R9700", 32624 * kMiB));
 }

@@ -31,8 +31,8 @@ Machine
 
 Where the cards are
   0000:00 root bus, node 0, first device 8086:6f00, window above 4 GiB 256 GiB at 0x380000000000
-  └─ 0000:00:02.0 root port, slot 2, Gen1 x16 of Gen3 x16 (idle?)
-     └─ R1 Radeon AI PRO R9700, 0000:05:00.0, VRAM 32624 MiB, BAR 0: 32 GiB at 0x380000000000, Gen4 x16, amdgpu
+  └─ 0000:00:02.0 root port, slot 2
+     └─ R1 Radeon AI PRO R9700, 0000:05:00.0, VRAM 32624 MiB, BAR 0: 32 GiB at 0x380000000000, Gen1 x16 of Gen3 x16 (idle?), amdgpu
   0000:a0 root bus, node 1
   └─ 0000:a0:02.0 root port, window 770 MiB
      └─ 0000:a1:00.0 switch, upstream port, PEX 8796 switch
@@ -71,7 +71,7 @@ Power supply, an estimate
   - cards: 1010 W
   together 1500 W
 
-The kernel
+Lines to copy for the kernel
 --- a/drivers/pci/p2pdma.c
 +	{PCI_VENDOR_ID_INTEL, 0x6f00},
 
@@ -114,6 +114,14 @@ TEST(DoctorText, HasLettersInTheMatrixWhereWordsDoNotFit) {
   const std::string text = sample_text({.width = 30});
   EXPECT_THAT(text, HasSubstr("\n      R1  X1  X2\n  R1  -   b   b\n"));
   EXPECT_THAT(text, HasSubstr("  a = allowed, b = blocked\n"));
+}
+
+TEST(DoctorText, SaysWhomAFindingIsAboutInFewWords) {
+  Report report = sample_report();
+  report.findings[0].pairs = {"X1>X2", "R1>X1", "X2>X1"};
+  EXPECT_THAT(to_text(sample_machine(), report, {}), HasSubstr("too short [X1-X2, R1>X1]\n"));
+  report.findings[0].pairs = {"X1>X2", "R1-X1", "X2>X1", "R1-X2"};
+  EXPECT_THAT(to_text(sample_machine(), report, {}), HasSubstr("too short [all pairs]\n"));
 }
 
 TEST(DoctorText, OfAMachineOfWhichNothingIsKnownIsShort) {

@@ -61,6 +61,19 @@ TEST(DoctorTree, HasWhatIsAboveTheCardsAndBesideThem) {
                                         }));
 }
 
+// The registers of both ends speak of the one link between them, and either may be missing.
+TEST(DoctorTree, HasALinkOnceAndAsFastAsBothEndsCan) {
+  const auto row = [](const host::HostFacts& facts, size_t i) { return tree_of(facts)[i]; };
+  host::HostFacts facts = sample_machine();  // the port can do Gen3, the card Gen4
+  EXPECT_FALSE(row(facts, 1).link);
+  EXPECT_EQ(row(facts, 2).link->max_gts, 8);
+  EXPECT_EQ(row(facts, 2).link->now_gts, 2.5);
+  facts.functions[1].link.reset();
+  EXPECT_EQ(row(facts, 2).link->max_gts, 8);
+  facts.functions[0].link.reset();
+  EXPECT_FALSE(row(facts, 2).link);
+}
+
 TEST(DoctorTree, LeavesOutManyNeighboursAndSaysHowMany) {
   host::HostFacts facts = sample_machine();
   for (int i = 0; i < 9; ++i) {

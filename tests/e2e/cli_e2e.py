@@ -278,7 +278,7 @@ def test_doctor_speaks_json(evener, data):
     pairs = {(pair["a"], pair["b"]): pair for pair in report["pairs"]}
     equal(len(pairs), 6)
     equal((pairs["A", "B"]["verdict"], pairs["A", "B"]["verified"], pairs["A", "B"]["route"]), ("works", False, "root"))
-    equal((pairs["C", "D"]["verdict"], pairs["C", "D"]["route"]), ("blocked", "switch"))
+    equal((pairs["C", "D"]["verdict"], pairs["C", "D"]["route"]), ("blocked", "root"))  # their switch redirects
     equal((pairs["A", "C"]["verdict"], pairs["A", "C"]["route"]), ("blocked", "cross-host"))
     bars = {bar["gpu"]: bar for bar in report["bars"]}
     equal((bars["C"]["now"], bars["C"]["need"], bars["C"]["max"]), (256 << 20, 24560 << 20, 32 << 30))
