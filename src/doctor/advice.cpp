@@ -23,8 +23,9 @@ constexpr double kSwitchShare = 0.85;
 constexpr double kSlowRootShare = 0.45;
 // Through the host's memory each byte passes a link twice, one after the other.
 constexpr double kStagedShare = 0.85 / 2;
-// Below this the sums of tensor parallel cost more than the second card brings, for prompts.
-constexpr double kTensorParallelMin = 4;  // GB/s
+// Below this the sums of a prompt take longer than what two cards save in computing it.
+constexpr double kTensorParallelMin = 2;  // GB/s
+constexpr double kSumMicros = 20;         // what one small sum takes between peers
 
 bool lets_peers(const Pair& pair) { return pair.verdict <= Verdict::degraded; }
 
@@ -35,8 +36,7 @@ double share_of(const Case& c, const Pair& pair) {
 }
 
 std::string rate_line(const Case& c, const Pair& pair, double raw) {
-  return fmt::format("{}: {} raw x {:.2f} ({}) = {}", pair.name(), rate_text(raw),
-                     share_of(c, pair),
+  return fmt::format("{}: {} raw x {} ({}) = {}", pair.name(), rate_text(raw), share_of(c, pair),
                      lets_peers(pair) ? "peers, as measured on such routes"
                                       : "through host memory: each byte passes twice",
                      rate_text(raw * share_of(c, pair)));
@@ -49,6 +49,13 @@ std::string prompt_line(double gb_per_s) {
       "64 layers x 2 sums x 5120 values x 2 bytes = {:.2f} MB a token; a prompt of 1000 tokens: "
       "{:.2f} GB, {:.2f} s at {}",
       2 * kLayers * kTokenBytes / 1e6, gigabytes, gigabytes / gb_per_s, rate_text(gb_per_s));
+}
+
+std::string latency_line() {
+  return fmt::format(
+      "64 layers x 2 sums x {:.0f} us (assumed) = {:.1f} ms a token, against half the time that "
+      "one card takes to read the weights",
+      kSumMicros, 2 * kLayers * kSumMicros / 1000);
 }
 
 std::string vram_line(const std::vector<const Card*>& cards) {
@@ -129,6 +136,7 @@ std::optional<Ranked> tensor_parallel(const Case& c, bool trusts_links) {
     rate = *team.raw * share_of(c, *team.pair);
     advice.arithmetic.push_back(rate_line(c, *team.pair, *team.raw));
     advice.arithmetic.push_back(prompt_line(*rate));
+    if (lets_peers(*team.pair)) advice.arithmetic.push_back(latency_line());
   } else {
     advice.arithmetic.emplace_back(
         "the links between them are not known; to pass: 64 layers x 2 sums x 5120 values x 2 bytes "

@@ -72,7 +72,7 @@ void add_patch(const Case& c, const std::set<Wanted>& ids, Lines& lines) {
   lines.insert(lines.end(), {
                                 "--- a/drivers/pci/p2pdma.c",
                                 "+++ b/drivers/pci/p2pdma.c",
-                                fmt::format("@@ -1,2 +1,{} @@", 2 + ids.size()),
+                                fmt::format("@@ -300,2 +300,{} @@", 2 + ids.size()),
                                 " } pci_p2pdma_whitelist[] = {",
                             });
   for (const Wanted& wanted : ids) lines.push_back(entry_line(wanted));

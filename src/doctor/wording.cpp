@@ -36,6 +36,11 @@ std::string rate_text(double gb_per_s) {
   return number + " GB/s";
 }
 
+std::string count_text(size_t number) {
+  static constexpr std::array kWords = {"no", "one", "two", "three"};
+  return number < kWords.size() ? kWords[number] : fmt::format("{}", number);
+}
+
 std::string list_text(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) {

@@ -16,6 +16,7 @@ std::string size_text(uint64_t bytes);    // "24560 MiB", "32 GiB": the largest 
 std::string window_text(uint64_t bytes);  // "64 GiB + 4 MiB"
 std::string address_text(uint64_t address);  // "0x380400000000"
 std::string rate_text(double gb_per_s);      // "7.04 GB/s"
+std::string count_text(size_t number);       // "two", "4"
 // "A, B and C"
 std::string list_text(const std::vector<std::string>& names);
 

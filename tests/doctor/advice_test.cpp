@@ -62,7 +62,7 @@ TEST(KernelHelp, GivesThePatchTheOptionsAndTheBurnIn) {
   facts.roots[0].first.id = host::PciId{0x8086, 0x6f00};
   const std::vector<std::string> help = diagnose(facts).kernel_help;
   EXPECT_THAT(help, Contains("Patch of the allow list for kernel 6.12.4 (p2p-list.patch):"));
-  EXPECT_THAT(help, Contains("@@ -1,2 +1,3 @@"));
+  EXPECT_THAT(help, Contains("@@ -300,2 +300,3 @@"));
   EXPECT_THAT(help, Contains("+\t{PCI_VENDOR_ID_INTEL, 0x6f00, REQ_SAME_HOST_BRIDGE},"));
   EXPECT_THAT(help, Contains("CONFIG_HSA_AMD_P2P=y"));
   EXPECT_THAT(help, Contains("Burn-in that must pass afterwards:"));

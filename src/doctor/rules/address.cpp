@@ -76,10 +76,11 @@ std::optional<Outcome> judge_translated(const Case& c, const Pair& pair) {
   for (const Direction& way : ways(pair)) {
     if (!rests_on_translation(c, way)) continue;
     const unsigned bits = way.source->dma_mask_bits.value_or(44);
-    result.finding.says.push_back(fmt::format(
-        "Before moving to iommu=pt check that both BARs end below {} (2^{}): else identity mode "
-        "removes peer access.",
-        size_text(uint64_t{1} << (bits < 64 ? bits : 63)), bits));
+    add_new(result.finding.says,
+            fmt::format("Before moving to iommu=pt check that both BARs end below {} (2^{}): else "
+                        "identity mode "
+                        "removes peer access.",
+                        size_text(uint64_t{1} << (bits < 64 ? bits : 63)), bits));
     result.finding.evidence.push_back(
         way.target->bar_base ? evidence(c, way)
                              : fmt::format("{}: the address of the BAR is not reported; IOMMU "

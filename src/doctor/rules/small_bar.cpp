@@ -81,10 +81,12 @@ void add_window(const Bridge& bridge, Finding& found) {
                                        window_text(bridge.wanted->size - *bridge.window()),
                                        room_text(bridge.cards, *bridge.wanted)));
   if (!is_power_on_window(bridge)) return;
-  found.says.push_back(fmt::format(
-      "{} is the size of {} windows of 256+2 MiB side by side, as at power-on: each card pins the "
-      "window for the other.",
-      window_text(*bridge.window()), bridge.cards.size()));
+  add_new(
+      found.says,
+      fmt::format("{} is the size of {} windows of 256+2 MiB side by side, as at power-on: each "
+                  "card pins the window for the other{}.",
+                  window_text(*bridge.window()), count_text(bridge.cards.size()),
+                  bridge.cards.size() == 2 ? "" : "s"));
 }
 
 // What would fit where, so that a change can be judged before it is made.
