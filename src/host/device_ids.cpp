@@ -66,11 +66,19 @@ bool is_switch_id(PciId id) {
   return std::ranges::find(kPorts, id) != std::end(kPorts);
 }
 
+// A kernel log names drivers and no makers.
+uint16_t vendor_of_driver(std::string_view driver) {
+  if (driver == "amdgpu") return kAmd;
+  if (driver == "nvidia") return kNvidia;
+  return driver == "xe" ? kIntel : 0;
+}
+
 }  // namespace
 
 uint16_t vendor_of(const Function& function) {
   if (function.id) return function.id->vendor;
-  return vendor_of_name(function.description).value_or(0);
+  if (const auto vendor = vendor_of_name(function.description)) return *vendor;
+  return vendor_of_driver(function.driver.value_or(""));
 }
 
 bool is_amd(const Function& function) { return vendor_of(function) == kAmd; }
@@ -98,10 +106,11 @@ bool is_integrated_gpu(const Function& function) {
 
 namespace {
 
-// Where a text has no classes, as `lspci -tv`: the first function of a maker of cards, unless it is
-// called something else.
+// Where a text has no classes, as `lspci -tv` or a kernel log: what a driver of cards has, or the
+// first function of a maker of cards, unless it is called something else.
 bool is_gpu_by_name(const Function& function) {
   if (function.is_bridge || !function.address || function.address->function != 0) return false;
+  if (vendor_of_driver(function.driver.value_or("")) != 0) return true;
   if (!is_amd(function) && !is_nvidia(function)) return false;
   return std::ranges::none_of(kOtherNames, [&](std::string_view name) {
     return function.description.find(name) != std::string::npos;
