@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What no machine exceeds. Larger numbers in a file are damage or an attack; below these, sums of a
+// few addresses and sizes cannot overflow.
+
+namespace evener::host {
+
+inline constexpr uint64_t kAddressMax = (uint64_t{1} << 57) - 1;  // of five-level paging
+inline constexpr size_t kFunctionsMax = 65'536;                   // of one PCI domain
+
+}  // namespace evener::host
