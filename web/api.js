@@ -33,9 +33,20 @@ export async function getHealth() {
 }
 
 export async function getModel() {
-  const response = await fetch('v1/models', { headers: headers(), cache: 'no-store' });
+  return (await getJson('v1/models')).data[0];
+}
+
+async function getJson(path) {
+  const response = await fetch(path, { headers: headers(), cache: 'no-store' });
   if (!response.ok) throw await failure(response);
-  return (await response.json()).data[0];
+  return response.json();
+}
+
+// The report on the server's machine; null if the server does not tell. Asked first whether it does,
+// since browsers report a 404 as a fault of the page.
+export async function getHost() {
+  const version = await getJson('version');
+  return version.host_exposed ? getJson('v1/host') : null;
 }
 
 // The data of each event of an event stream, as it comes.

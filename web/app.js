@@ -1,6 +1,7 @@
 // The chat page: ties the parts together.
 
-import { getHealth, getModel, setApiKey, streamChat } from './api.js';
+import { getHealth, getHost, getModel, setApiKey, streamChat } from './api.js';
+import { machineView } from './machine.js';
 import { AnswerView, userView } from './message_view.js';
 import { Settings } from './settings.js';
 
@@ -55,6 +56,7 @@ function scrollDown() {
 
 function newChat() {
   stop();
+  showChat();
   messages = [];
   saveChat();
   redraw();
@@ -217,6 +219,7 @@ async function connect() {
       if (health.ready) {
         model = await getModel();
         showModel();
+        offerMachine();
         return;
       }
       const progress = health.progress;
@@ -227,6 +230,44 @@ async function connect() {
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
+}
+
+// ---- the machine
+
+// The tab is there if the server tells about its machine, and the machine has cards.
+async function offerMachine() {
+  const report = await getHost().catch(() => null);
+  const hasCards = Boolean(report?.gpus.length);
+  for (const id of ['open-machine', 'machine-key', 'machine-key-text']) $(id).hidden = !hasCards;
+}
+
+function showChat() {
+  $('machine').hidden = true;
+  $('log').hidden = false;
+  document.querySelector('footer').hidden = false;
+  $('open-machine').setAttribute('aria-pressed', 'false');
+}
+
+// Read afresh each time: links and findings change.
+async function showMachine() {
+  $('log').hidden = true;
+  document.querySelector('footer').hidden = true;
+  $('machine').hidden = false;
+  $('open-machine').setAttribute('aria-pressed', 'true');
+  $('machine').replaceChildren('reading the machine');
+  try {
+    $('machine').replaceChildren(machineView(await getHost()));
+  } catch (problem) {
+    $('machine').replaceChildren(problem.message);
+    if (problem.status === 401) askForKey();
+  }
+  $('machine').focus();
+}
+
+function toggleMachine() {
+  if ($('open-machine').hidden) return;
+  if ($('machine').hidden) showMachine();
+  else showChat();
 }
 
 // ---- controls
@@ -264,10 +305,14 @@ function toggleTheme() {
 function onKey(event) {
   if (event.key === 'Escape') {
     if (running) stop();
+    else if (!$('machine').hidden) showChat();
     else if (!$('settings').hidden) toggleSettings();
   } else if (event.altKey && event.code === 'KeyN') {
     event.preventDefault();
     newChat();
+  } else if (event.altKey && event.code === 'KeyM') {
+    event.preventDefault();
+    toggleMachine();
   } else if (event.altKey && event.code === 'KeyS') {
     event.preventDefault();
     toggleSettings();
@@ -285,6 +330,7 @@ function wireControls() {
   });
   $('stop').addEventListener('click', stop);
   $('new-chat').addEventListener('click', newChat);
+  $('open-machine').addEventListener('click', toggleMachine);
   $('open-settings').addEventListener('click', toggleSettings);
   $('theme').addEventListener('click', toggleTheme);
   $('reset-settings').addEventListener('click', () => settings.reset());

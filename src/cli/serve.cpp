@@ -14,6 +14,9 @@
 #include "cli/engine_options.h"
 #include "cli/sharing_options.h"
 #include "cli/timing.h"
+#include "doctor/diagnose.h"
+#include "doctor/report_json.h"
+#include "host/read_facts.h"
 #include "serve/server.h"
 
 namespace evener::cli {
@@ -25,6 +28,8 @@ struct Options {
   serve::ServerOptions server;
   std::string api_key_file;
   unsigned drain_seconds = 30;
+  bool expose_host = false;
+  std::string host_facts;
 };
 Options options;
 
@@ -40,6 +45,12 @@ void add_options(CommandLine& line) {
   line.add("--api-key-file", options.api_key_file, "file with one key a line");
   line.add("--alias", options.server.model_alias,
            "name of the model towards clients; default: the file's name");
+  line.add(
+      "--expose-host", options.expose_host,
+      "tell clients about this machine: cards, tree, findings (GET /v1/host, the page's Machine "
+      "tab)");
+  line.add("--host-facts", options.host_facts,
+           "with --expose-host: tell about the machine of this snapshot or facts.json instead");
   line.add("--drain", options.drain_seconds,
            "seconds that running answers get when the server is told to stop");
 }
@@ -87,6 +98,21 @@ Result<void> read_api_keys() {
                .where = options.api_key_file,
                .why = "the file holds no key",
                .remedy = {}};
+}
+
+Result<std::string> report_on_host() {
+  ASSIGN_OR_RETURN(const host::HostFacts facts, options.host_facts.empty()
+                                                    ? host::read_live()
+                                                    : host::read_facts(options.host_facts));
+  return doctor::report_json(facts, doctor::diagnose(facts));
+}
+
+// A file that cannot be read is an error of whoever starts the server, not of who asks it later.
+Status expose_host() {
+  if (!options.expose_host) return {};
+  if (!options.host_facts.empty()) RETURN_IF_ERROR(host::read_facts(options.host_facts));
+  options.server.host_report = report_on_host;
+  return {};
 }
 
 double milliseconds(std::chrono::duration<double> time) { return 1000 * time.count(); }
@@ -140,6 +166,7 @@ Result<int> run() {
   StopRequest stop;
   const SignalWatcher watcher([&stop](int) { stop.set(); });
   RETURN_IF_ERROR(read_api_keys());
+  RETURN_IF_ERROR(expose_host());
   options.sharing.apply(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));

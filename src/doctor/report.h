@@ -21,6 +21,8 @@ std::string_view to_string(Route route);      // "switch", "root", "cross-host",
 
 enum class Risk { none, low, low_to_medium, medium, medium_to_high, high };
 
+std::string_view to_string(Risk risk);  // "none", "low", "low to medium" ...
+
 struct Fix {
   std::string_view id;      // "F04"
   std::string_view action;  // "BIOS: lower the base of MMIO High below 16 TiB"
@@ -42,6 +44,8 @@ struct Finding {
   std::vector<std::string> gpus;      // whom it is about
   std::vector<std::string> pairs;     // "A>B": into B's memory; "A-B": both ways
 };
+
+std::string_view to_string(Finding::Severity severity);  // "pass", "note", "warning", "problem"
 
 struct PairReport {
   std::string a;
@@ -101,5 +105,8 @@ struct Report {
   std::vector<std::string> kernel_help;  // lines to show as they are: patch, options, burn-in
   std::string summary;                   // one or two sentences
 };
+
+// Is there something to look at: a pair that does not work, or a finding that is more than a note?
+bool has_findings(const Report& report);
 
 }  // namespace evener::doctor

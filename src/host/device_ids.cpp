@@ -49,6 +49,13 @@ constexpr uint16_t kIntegratedAmd[] = {
     0x15dd, 0x15e7, 0x1636, 0x1638, 0x163f, 0x164c, 0x164d, 0x164e, 0x1681, 0x1900, 0x1901,
 };
 
+// In names of what is not a card of its own: other parts of these makers, graphics in processors.
+constexpr std::string_view kOtherNames[] = {
+    "Audio",   "USB",      "UCSI",    "Bridge",    "Switch",  "Port",   "SATA",      "Ethernet",
+    "Renoir",  "Lucienne", "Cezanne", "Barcelo",   "Picasso", "Raven",  "Rembrandt", "Raphael",
+    "Phoenix", "Strix",    "Krackan", "Mendocino", "Granite", "Dragon", "nForce",    "MCP",
+};
+
 bool is_switch_id(PciId id) {
   constexpr PciId kPorts[] = {
       {kAmd, 0x1470},     {kAmd, 0x1471},     {kAmd, 0x1478},     {kAmd, 0x1479},
@@ -59,11 +66,19 @@ bool is_switch_id(PciId id) {
   return std::ranges::find(kPorts, id) != std::end(kPorts);
 }
 
+// A kernel log names drivers and no makers.
+uint16_t vendor_of_driver(std::string_view driver) {
+  if (driver == "amdgpu") return kAmd;
+  if (driver == "nvidia") return kNvidia;
+  return driver == "xe" ? kIntel : 0;
+}
+
 }  // namespace
 
 uint16_t vendor_of(const Function& function) {
   if (function.id) return function.id->vendor;
-  return vendor_of_name(function.description).value_or(0);
+  if (const auto vendor = vendor_of_name(function.description)) return *vendor;
+  return vendor_of_driver(function.driver.value_or(""));
 }
 
 bool is_amd(const Function& function) { return vendor_of(function) == kAmd; }
@@ -89,8 +104,24 @@ bool is_integrated_gpu(const Function& function) {
          std::ranges::find(kIntegratedAmd, function.id->device) != std::end(kIntegratedAmd);
 }
 
+namespace {
+
+// Where a text has no classes, as `lspci -tv` or a kernel log: what a driver of cards has, or the
+// first function of a maker of cards, unless it is called something else.
+bool is_gpu_by_name(const Function& function) {
+  if (function.is_bridge || !function.address || function.address->function != 0) return false;
+  if (vendor_of_driver(function.driver.value_or("")) != 0) return true;
+  if (!is_amd(function) && !is_nvidia(function)) return false;
+  return std::ranges::none_of(kOtherNames, [&](std::string_view name) {
+    return function.description.find(name) != std::string::npos;
+  });
+}
+
+}  // namespace
+
 bool is_gpu(const Function& function) {
-  if (!function.class_code || is_integrated_gpu(function)) return false;
+  if (is_integrated_gpu(function)) return false;
+  if (!function.class_code) return is_gpu_by_name(function);
   const uint32_t base = *function.class_code >> 16;
   const uint32_t sub = *function.class_code >> 8;
   if (base != 0x03 && sub != 0x1200) return false;

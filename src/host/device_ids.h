@@ -26,7 +26,7 @@ std::string_view gfx_of(PciId id);
 // dma_mask_bits was not captured.
 std::optional<unsigned> dma_mask_of(std::string_view gfx);
 
-// The maker, by id or, where there is none, by name; 0 if neither tells.
+// The maker, by id or, where there is none, by name or by driver; 0 if nothing tells.
 uint16_t vendor_of(const Function& function);
 bool is_amd(const Function& function);
 bool is_nvidia(const Function& function);

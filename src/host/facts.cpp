@@ -46,7 +46,7 @@ std::string letter_name(size_t index) {
 }  // namespace
 
 void sort_functions(HostFacts& facts) {
-  std::ranges::stable_sort(facts.functions, is_before, key_of);
+  std::ranges::sort(facts.functions, is_before, key_of);
 }
 
 void name_nameless_gpus(HostFacts& facts) {

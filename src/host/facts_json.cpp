@@ -18,10 +18,12 @@ constexpr unsigned kLanesMax = 64;
 constexpr unsigned kBitsMax = 64;
 constexpr unsigned kGroupMax = 1'000'000;
 
-// A name as other objects refer to it: addresses and buses in full.
+// A name as other objects refer to it: addresses in full. A bus has its domain in front, as "a0"
+// alone may be anybody's label.
 std::string canonical(const std::string& name) {
   if (const auto address = parse_pci_address(name)) return to_string(*address);
-  if (const auto bus = canonical_bus(name)) return *bus;
+  const bool may_be_bus = name.find(':') != std::string::npos;
+  if (const auto bus = may_be_bus ? canonical_bus(name) : std::nullopt) return *bus;
   return name;
 }
 
@@ -90,7 +92,7 @@ void read_kernel(const FactFields& fields, Kernel& kernel) {
 
 void read_root(const FactFields& fields, RootBus& root) {
   fields.text("bus", root.bus);
-  root.bus = canonical(root.bus);
+  if (const auto bus = canonical_bus(root.bus)) root.bus = *bus;
   fields.object("first", [&](const FactFields& first) {
     first.text("bdf", root.first.name);
     root.first.name = canonical(root.first.name);

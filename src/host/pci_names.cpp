@@ -26,6 +26,7 @@ void load_names(pci_access* access) {
 PciNames::PciNames() : access_(pci_alloc()) {
   access_->error = leave;
   access_->warning = ignore;
+  access_->debug = ignore;  // called when it looks for names elsewhere; null without pci_init()
   load_names(access_);
 }
 

@@ -11,6 +11,7 @@
 #include "serve/control_routes.h"
 #include "serve/cors.h"
 #include "serve/health.h"
+#include "serve/host_report.h"
 #include "serve/json.h"
 #include "serve/model_routes.h"
 #include "serve/openai_chat.h"
@@ -38,8 +39,13 @@ HttpResponse health(const ServerState::View& state, const Metrics&) {
   return health_response(state);
 }
 
-HttpResponse version(const ServerState::View&, const Metrics&) {
-  return json_response({{"version", kVersion}, {"commit", kCommit}});
+HttpResponse version(const ServerState::View& state, const Metrics&) {
+  return json_response(
+      {{"version", kVersion}, {"commit", kCommit}, {"host_exposed", state.host != nullptr}});
+}
+
+HttpResponse host(const ServerState::View& state, const Metrics&) {
+  return state.host ? state.host->answer() : host_not_exposed();
 }
 
 HttpResponse metrics_text(const ServerState::View& state, const Metrics& metrics) {
@@ -102,6 +108,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/health", health, nullptr, nullptr},
     Route{"GET", "/healthz", health, nullptr, nullptr},
     Route{"GET", "/version", version, nullptr, nullptr},
+    Route{"GET", "/host", host, nullptr, nullptr},
     Route{"GET", "/metrics", metrics_text, nullptr, nullptr},
     Route{"POST", "/embeddings", not_built, nullptr, nullptr},
     Route{"POST", "/responses", not_built, nullptr, nullptr},

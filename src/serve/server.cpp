@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "serve/engine_generator.h"
+#include "serve/host_report.h"
 #include "serve/http_server.h"
 #include "serve/metrics.h"
 #include "serve/router.h"
@@ -18,7 +19,9 @@ class Server::Impl {
  public:
   explicit Impl(ServerOptions server_options)
       : options(std::move(server_options)),
-        router(options, state, metrics, StaticFiles(embedded_files())) {}
+        router(options, state, metrics, StaticFiles(embedded_files())) {
+    if (options.host_report) state.set_host(std::make_shared<HostReport>(options.host_report));
+  }
 
   ServerOptions options;
   ServerState state;

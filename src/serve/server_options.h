@@ -3,8 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "base/error.h"
 
 namespace evener::serve {
 
@@ -13,6 +16,8 @@ struct ServerOptions {
   uint16_t port = 8080;                    // 0: any free one, see Server::port()
   std::vector<std::string> api_keys = {};  // empty: everybody may ask
   std::string model_alias = {};            // id in /v1/models and in answers; empty: ModelFacts::id
+  // Makes what GET /v1/host tells about this machine; empty: it tells nothing. Called on a worker.
+  std::function<Result<std::string>()> host_report = {};
 
   size_t header_bytes_max = size_t{16} << 10;
   size_t body_bytes_max = size_t{64} << 20;

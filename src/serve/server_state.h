@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "serve/host_report.h"
 #include "serve/service.h"
 
 namespace evener::serve {
@@ -19,6 +21,7 @@ class ServerState {
     ServicePtr service;           // null until ready
     std::optional<Error> failed;  // loading ended with it
     bool draining = false;
+    std::shared_ptr<HostReport> host;  // null: the server does not tell about its machine
   };
 
   View view() const {
@@ -36,6 +39,10 @@ class ServerState {
   void set_failed(Error error) {
     const std::lock_guard lock(mutex_);
     view_.failed = std::move(error);
+  }
+  void set_host(std::shared_ptr<HostReport> host) {
+    const std::lock_guard lock(mutex_);
+    view_.host = std::move(host);
   }
   void set_draining() {
     const std::lock_guard lock(mutex_);

@@ -17,7 +17,7 @@ def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
     for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare",
-                    "simulate", "snapshot"):
+                    "doctor", "snapshot", "simulate"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -27,7 +27,7 @@ def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
                              "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare, "
-                             "simulate, snapshot\n"))
+                             "doctor, snapshot, simulate\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):
@@ -248,6 +248,133 @@ def test_simulate_runs_what_it_is_asked_and_sums_it_up(evener, data):
     contains(summary, ": every invariant held")
     contains(out, "--max-prefill-steps 0       1 gaps over 1 s")
     contains(out, "--max-prefill-steps 1      12 gaps over 1 s")
+
+
+def doctor_file(data, name):
+    return os.path.join(data, "doctor", name)
+
+
+def test_doctor_says_whether_the_cards_can_work_together(evener, data):
+    status, out, err = run(evener, "doctor", "--facts", doctor_file(data, "two_sockets.json"), environment={"LC_ALL": "C.UTF-8"})
+    equal((status, err), (1, ""))
+    first, second = out.split("\n", 2)[:2]
+    assert "blocked" in first and second == "", out
+    for title in ("Machine", "Where the cards are", "Peer-to-peer, pair by pair", "Findings", "What to change, in the order to try"):
+        contains(out, f"\n{title}\n")
+    contains(out, "\n  0000:80 root bus, node 1, first device 8086:6f02, window above 4 GiB 256 GiB at 0x30000000000\n")
+    contains(out, "\u2514\u2500 C AMD Radeon RX 7900 XTX, 0000:85:00.0, gfx1100, VRAM 24560 MiB, BAR 0: 256 MiB at 0x30000000000")
+    contains(out, "R34")
+    contains(out, "F19")
+    assert "\x1b" not in out and "hardware limit" not in out, out
+    status, plain, _ = run(evener, "doctor", doctor_file(data, "two_sockets.json"), environment={"LC_ALL": "C"})
+    equal(status, 1)
+    contains(plain, "`- C AMD Radeon RX 7900 XTX")
+
+
+def test_doctor_speaks_json(evener, data):
+    status, out, _ = run(evener, "doctor", "--json", "--facts", doctor_file(data, "two_sockets.json"))
+    equal(status, 1)
+    report = json.loads(out)
+    pairs = {(pair["a"], pair["b"]): pair for pair in report["pairs"]}
+    equal(len(pairs), 6)
+    equal((pairs["A", "B"]["verdict"], pairs["A", "B"]["verified"], pairs["A", "B"]["route"]), ("works", False, "root"))
+    equal((pairs["C", "D"]["verdict"], pairs["C", "D"]["route"]), ("blocked", "root"))  # their switch redirects
+    equal((pairs["A", "C"]["verdict"], pairs["A", "C"]["route"]), ("blocked", "cross-host"))
+    bars = {bar["gpu"]: bar for bar in report["bars"]}
+    equal((bars["C"]["now"], bars["C"]["need"], bars["C"]["max"]), (256 << 20, 24560 << 20, 32 << 30))
+    assert "F19" in report["fixes"], report["fixes"]
+    equal([row["name"] for row in report["tree"] if row["kind"] == "gpu"], ["A", "B", "C", "D"])
+
+
+def test_doctor_reads_what_people_paste(evener, data):
+    with open(doctor_file(data, "lspci_tree.txt"), encoding="utf-8") as file:
+        text = file.read()
+    for pasted in (text, text.replace("\n", "\r\n")):
+        status, out, err = run(evener, "doctor", "-", stdin=pasted)
+        equal((status, err), (1, ""))
+        contains(out, "0000:07:00.0")
+        contains(out, "unknown")
+        contains(out, "What could not be read")
+    equal(run(evener, "doctor", doctor_file(data, "lspci_tree.txt"))[0], 1)
+
+
+def test_doctor_says_what_a_change_would_do(evener, data):
+    words = ("doctor", "--facts", doctor_file(data, "two_sockets.json"))
+    status, out, _ = run(evener, *words, "--what-if", "kernel=6.12")
+    equal(status, 1)
+    contains(out, "As it would be with kernel=6.12, by the rules; nothing was changed:\n")
+    contains(out, "\nWhat that changes\n")
+    contains(out, "R56")
+    status, out, err = run(evener, *words, "--what-if", "kernel=6.12,nonsense=1")
+    equal((status, out), (2, ""))
+    contains(err, "nonsense")
+
+
+def test_doctor_says_what_has_changed(evener, data):
+    now, before = doctor_file(data, "two_sockets_later.json"), doctor_file(data, "two_sockets.json")
+    status, out, err = run(evener, "doctor", "--verify", before, "--facts", now)
+    equal((status, err), (1, ""))
+    contains(out, f"Compared with {before}:\n")
+    contains(out, "\nWhat is different on the machine\n")
+    contains(out, "7.4.9")
+    contains(out, "C-D")
+    report = json.loads(run(evener, "doctor", "--json", "--verify", before, "--facts", now)[1])
+    assert report["changes"]["facts"] and report["changes"]["verdicts"], report["changes"]
+    status, out, _ = run(evener, "doctor", "--verify", now, "--facts", now)
+    contains(out, "Nothing that matters here has changed.\n")
+
+
+def test_doctor_keeps_what_it_saw_for_the_next_start(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"XDG_STATE_HOME": folder}
+        status, out, err = run(evener, "doctor", "--verify", environment=environment)
+        if "cannot" in err and "nothing has been saved" not in err:
+            return  # no PCI devices to be seen in this container
+        equal((status, out), (2, ""))
+        contains(err, "nothing has been saved there\n  run evener doctor before the change")
+        status, out, err = run(evener, "doctor", environment=environment)
+        assert status in (0, 1) and err == "", err
+        contains(out, "Saved for evener doctor --verify after a change: " + folder)
+        status, out, _ = run(evener, "doctor", "--verify", environment=environment)
+        contains(out, f"Compared with {folder}/evener/doctor/")
+
+
+def test_doctor_explains_its_rules(evener, data):
+    status, out, err = run(evener, "doctor", "--explain", "r40")
+    equal((status, err), (0, ""))
+    contains(out, "R40: one card's BAR lies above the addresses that the other can form\n")
+    status, _, err = run(evener, "doctor", "--explain", "R99")
+    equal(status, 2)
+    contains(err, "evener: cannot explain: 'R99': there is no such rule or fix\n  there are R01 R02 ")
+
+
+def test_doctor_has_its_own_status_for_what_it_cannot_read(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        junk = os.path.join(folder, "junk")
+        with open(junk, "wb") as file:
+            file.write(os.urandom(5000))
+        for words in (["/nonexistent"], [junk], ["--facts", junk], ["--facts", doctor_file(data, "lspci_tree.txt")], ["--snapshot", junk],
+                      [junk, "--facts", doctor_file(data, "two_sockets.json")], ["--nonsense"], ["--verify", junk, "--facts", junk]):
+            status, out, err = run(evener, "doctor", *words)
+            equal((words, status, out), (words, 2, ""))
+            assert err, words
+        status, out, err = run(evener, "doctor", "-", stdin="")
+        equal((status, out), (2, ""))
+        contains(err, "standard input")
+
+
+def test_serve_tells_about_a_machine_only_if_told_to(evener, data):
+    with Server(evener) as server:
+        status, _, text = request(server.url + "/v1/host")
+        equal(status, 404)
+        contains(text, "started with --expose-host")
+    with Server(evener, "--expose-host", "--host-facts", doctor_file(data, "two_sockets.json")) as server:
+        status, headers, text = request(server.url + "/v1/host")
+        equal((status, headers["Content-Type"]), (200, "application/json"))
+        equal(text, run(evener, "doctor", "--json", "--facts", doctor_file(data, "two_sockets.json"))[1])
+    status, _, err = run(evener, "serve", "--port", "0", "--expose-host", "--host-facts", "/nonexistent")
+    equal(status, 1)
+    contains(err, "/nonexistent")
 
 
 def test_a_model_that_is_not_there_is_named(evener, data):

@@ -192,6 +192,44 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(server, browser):
     browser.resize(1200, 800)
 
 
+def test_the_machine_tab_is_there_if_the_server_tells_about_cards(server, browser):
+    browser.open(server.url + "/")
+    wait_until(lambda: not browser.run("return document.getElementById('open-machine').hidden"), "the tab")
+    browser.click("#open-machine")
+    wait_until(lambda: text_of(browser, "#machine .verdict"), "the report")
+    report = json.loads(request(server.url + "/v1/host")[2])
+    equal(text_of(browser, "#machine .verdict"), report["summary"])
+    equal(browser.run("return [...document.querySelectorAll('#machine .tree strong')].map((each) => each.innerText)"), ["A", "B", "C", "D"])
+    # C hangs where it does on the machine: bus, root port, switch, its leg, the card's own switch.
+    equal(browser.run("""
+      let depth = 0;
+      const card = [...document.querySelectorAll('#machine .tree strong')].find((each) => each.innerText === 'C');
+      for (let at = card; !at.classList.contains('tree'); at = at.parentElement) depth += at.tagName === 'UL';
+      return depth;"""), 6)
+    contains(text_of(browser, "#machine .tree .bad"), "BAR 0: 256 MiB")
+    equal(browser.run("return [...document.querySelectorAll('#machine tbody tr:nth-child(3) td')].map((each) => each.innerText)"), ["blocked", "blocked", "-", "blocked"])
+    equal(browser.run("return document.querySelectorAll('#machine ol > li').length"), len(report["fixes"]))
+    equal(browser.run("return [document.getElementById('log').hidden, document.querySelector('footer').hidden]"), [True, True])
+    browser.screenshot("9-machine")
+    browser.run("document.getElementById('machine').scrollTop = 700")
+    browser.screenshot("10-machine-findings")
+    browser.click("#theme")
+    browser.screenshot("11-machine-other-theme")
+    browser.click("#theme")
+    browser.resize(500, 800)
+    browser.run("document.documentElement.style.width = '360px'; document.body.style.width = '360px'")
+    equal(browser.run("return document.body.scrollWidth <= 360"), True)
+    browser.screenshot("12-machine-narrow")
+    browser.run("document.documentElement.style.width = ''; document.body.style.width = ''")
+    browser.resize(1200, 800)
+    browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+    equal(browser.run("return [document.getElementById('machine').hidden, document.getElementById('log').hidden]"), [True, False])
+    browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {altKey: true, code: 'KeyM'}))")
+    equal(browser.run("return document.getElementById('machine').hidden"), False)
+    browser.click("#new-chat")
+    equal(browser.run("return document.getElementById('machine').hidden"), True)
+
+
 def test_nothing_was_asked_of_other_hosts_and_nothing_failed(server, browser):
     asked = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
     urls = [each["params"]["request"]["url"] for each in asked if each["method"] == "Network.requestWillBeSent"]
@@ -201,11 +239,23 @@ def test_nothing_was_asked_of_other_hosts_and_nothing_failed(server, browser):
     equal([entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"], [])
 
 
-def main(evener, _data):
+def test_a_server_that_was_not_told_to_shows_no_machine_tab(server, browser):
+    with Server(server.command[0], "--parallel", "1") as other:
+        browser.open(other.url + "/")
+        wait_until(lambda: "tokens of context" in text_of(browser, "#model"), "the model's facts")
+        wait_until(lambda: browser.run("return performance.getEntriesByName(new URL('version', location.href).href).length"), "the question")
+        equal(browser.run("return document.getElementById('open-machine').hidden"), True)
+        browser.run("document.dispatchEvent(new KeyboardEvent('keydown', {altKey: true, code: 'KeyM'}))")
+        equal(browser.run("return document.getElementById('machine').hidden"), True)
+        equal([entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"], [])
+
+
+def main(evener, data):
     if not shutil.which("chromium") or not shutil.which("chromedriver"):
         print("skipped: chromium and chromium-driver are not installed")
         sys.exit(SKIPPED)
-    with Server(evener, "--parallel", "1", "--chunk", "64") as server:
+    machine = ("--expose-host", "--host-facts", os.path.join(data, "doctor", "two_sockets.json"))
+    with Server(evener, "--parallel", "1", "--chunk", "64", *machine) as server:
         browser = Browser()
         try:
             run_tests(globals(), server, browser)

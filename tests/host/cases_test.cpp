@@ -88,6 +88,7 @@ TEST(Cases, ABarAbove16TiBIsReadAndTheMatrixOfPeersToo) {
 TEST(Cases, AKernelThatRefusesIsQuoted) {
   const HostFacts facts = facts_of_pasted(raw("06-rocketlake-two-root-ports/dmesg.txt"));
   EXPECT_EQ(function_at(facts, "0000:07:00.0").driver, "xe");
+  EXPECT_EQ(facts.gpus.size(), 1U);
   EXPECT_THAT(facts.log, ElementsAre(HasSubstr("cannot be used for peer-to-peer DMA")));
 }
 
@@ -124,6 +125,9 @@ TEST(Cases, ASecondCardThatLostItsBarIsKnown) {
   EXPECT_EQ(function_at(facts, "0000:08:10.0").prefetchable.size_bytes, 0U);
   EXPECT_EQ(bar_of(function_at(facts, "0000:0e:00.0"), 0)->size_bytes, 0U);
   EXPECT_THAT(facts.log, Contains(HasSubstr("trn=2 ACK should not assert")));
+  ASSERT_EQ(facts.gpus.size(), 1U);  // its driver spoke of it
+  EXPECT_EQ(facts.gpus[0].function, "0000:0e:00.0");
+  EXPECT_EQ(facts.gpus[0].vram_bar, 0U);
 }
 
 TEST(Cases, FourCardsOnTwoSocketsSeeTheirNeighbours) {

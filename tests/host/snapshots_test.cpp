@@ -170,7 +170,9 @@ TEST(Snapshots, TheDecodedTextSaysWhatTheRegistersSay) {
       EXPECT_EQ(bar_of(same, bar.index)->base, bar.base) << function.name;
       EXPECT_EQ(bar_of(same, bar.index)->resizable, bar.resizable) << function.name;
     }
-    if (function.link) EXPECT_EQ(same.link->now_width, function.link->now_width);
+    EXPECT_EQ(same.link.has_value(), function.link.has_value()) << function.name;
+    const Link none;
+    EXPECT_EQ(same.link.value_or(none).now_width, function.link.value_or(none).now_width);
   }
 }
 

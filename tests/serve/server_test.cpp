@@ -116,6 +116,62 @@ TEST_F(ServerTest, AnswersEveryRoute) {
   EXPECT_EQ(body_of(c.read_answer()), R"({"prompt":"<user>q</user><assistant>"})");
 }
 
+TEST_F(ServerTest, TellsAboutItsMachineOnlyIfToldTo) {
+  start();
+  Client c(server_->port());
+  c.get("/v1/host");
+  EXPECT_EQ(
+      body_of(c.read_answer()),
+      R"({"error":{"message":"this server does not tell about its machine; it does when it is )"
+      R"(started with --expose-host","type":"not_found_error","param":null,"code":"host_not_exposed"}})");
+  c.get("/version");
+  EXPECT_NE(c.read_answer().find(R"("host_exposed":false)"), std::string::npos);
+}
+
+TEST_F(ServerTest, ReadsItsMachineOnceForThoseWhoAskTogether) {
+  int num_readings = 0;
+  start({.host_report = [&num_readings]() -> Result<std::string> {
+    ++num_readings;
+    return std::string(R"({"schema":1})");
+  }});
+  Client c(server_->port());
+  for (int i = 0; i < 3; ++i) {
+    c.get("/v1/host");
+    const std::string answer = c.read_answer();
+    EXPECT_EQ(first_line(answer), "HTTP/1.1 200 OK");
+    EXPECT_EQ(body_of(answer), R"({"schema":1})");
+  }
+  EXPECT_EQ(num_readings, 1);
+  c.get("/version");
+  EXPECT_NE(c.read_answer().find(R"("host_exposed":true)"), std::string::npos);
+}
+
+TEST_F(ServerTest, AsksForTheKeyBeforeItTellsAboutItsMachine) {
+  start({.api_keys = {"k"},
+         .host_report = []() -> Result<std::string> { return std::string("{}"); }});
+  Client c(server_->port());
+  c.get("/v1/host");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 401 Unauthorized");
+  c.get("/v1/host", "x-api-key: k\r\n");
+  EXPECT_EQ(first_line(c.read_answer()), "HTTP/1.1 200 OK");
+}
+
+TEST_F(ServerTest, SaysThatItsMachineCannotBeReadWithoutPaths) {
+  start({.host_report = []() -> Result<std::string> {
+    return Error{.code = Code::not_found,
+                 .doing = "read this machine",
+                 .where = "/secret",
+                 .why = "secret",
+                 .remedy = {}};
+  }});
+  Client c(server_->port());
+  c.get("/v1/host");
+  const std::string answer = c.read_answer();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_NE(answer.find("this machine could not be read"), std::string::npos);
+  EXPECT_EQ(answer.find("secret"), std::string::npos);
+}
+
 TEST_F(ServerTest, AnswersHeadWithoutABody) {
   start_ready();
   Client c(server_->port());

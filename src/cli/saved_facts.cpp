@@ -1,0 +1,136 @@
+#include "cli/saved_facts.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "cli/environment.h"
+#include "host/facts_json.h"
+#include "host/read_facts.h"
+
+namespace evener::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kStartsMax = 10;
+
+// Relative values count as unset: the XDG specification says so.
+fs::path state_folder() {
+  fs::path base = environment("XDG_STATE_HOME");
+  if (!base.is_absolute()) {
+    const fs::path home = environment("HOME");
+    if (!home.is_absolute()) return {};
+    base = home / ".local" / "state";
+  }
+  return base / "evener" / "doctor";
+}
+
+// Changes with every start of the machine; a name for a file.
+std::string start_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  const bool is_name = !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-';
+  });
+  return is_name ? id : "unknown";
+}
+
+Error cannot_save(const fs::path& path, std::string why) {
+  return {.code = Code::permission_denied,
+          .doing = "save the facts for --verify",
+          .where = path.string(),
+          .why = std::move(why),
+          .remedy = "set XDG_STATE_HOME to a folder that may be written"};
+}
+
+Status write_file(const fs::path& path, std::string_view text) {
+  const fs::path part = path.string() + ".part";
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return cannot_save(part, std::strerror(errno));
+  bool is_written = true;
+  while (is_written && !text.empty()) {
+    const ssize_t num_bytes = ::write(file, text.data(), text.size());
+    is_written = num_bytes > 0;
+    if (is_written) text.remove_prefix(static_cast<size_t>(num_bytes));
+  }
+  is_written = ::close(file) == 0 && is_written;
+  if (is_written) is_written = ::rename(part.c_str(), path.c_str()) == 0;
+  return is_written ? Status() : Status(cannot_save(path, std::strerror(errno)));
+}
+
+struct Start {
+  fs::path path;
+  fs::file_time_type time;
+};
+
+// What is saved, the latest first.
+std::vector<Start> saved_starts(const fs::path& folder) {
+  std::vector<Start> starts;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().extension() != ".json") continue;
+    starts.push_back({.path = entry->path(), .time = entry->last_write_time(ignored)});
+  }
+  std::ranges::sort(starts, [](const Start& a, const Start& b) {
+    return a.time != b.time ? a.time > b.time : a.path < b.path;
+  });
+  return starts;
+}
+
+void forget_old(const fs::path& folder) {
+  const std::vector<Start> starts = saved_starts(folder);
+  for (size_t i = kStartsMax; i < starts.size(); ++i) {
+    std::error_code ignored;
+    fs::remove(starts[i].path, ignored);
+  }
+}
+
+}  // namespace
+
+Result<fs::path> save_facts(const host::HostFacts& facts) {
+  const fs::path folder = state_folder();
+  if (folder.empty()) return cannot_save("HOME", "it is not set");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return cannot_save(folder, error.message());
+  fs::permissions(folder, fs::perms::owner_all, error);
+  const fs::path path = folder / (start_id() + ".json");
+  RETURN_IF_ERROR(write_file(path, host::facts_to_json(facts)));
+  forget_old(folder);
+  return path;
+}
+
+Result<SavedFacts> earlier_facts() {
+  const std::vector<Start> starts = saved_starts(state_folder());
+  if (starts.empty()) {
+    return Error{.code = Code::not_found,
+                 .doing = "compare with earlier facts",
+                 .where = state_folder().string(),
+                 .why = "nothing has been saved there",
+                 .remedy =
+                     "run evener doctor before the change, or name a file: "
+                     "evener doctor --verify EARLIER"};
+  }
+  const std::string present = start_id();
+  const auto found = std::ranges::find_if(
+      starts, [&](const Start& start) { return start.path.stem() != present; });
+  const fs::path& path = found == starts.end() ? starts.front().path : found->path;
+  ASSIGN_OR_RETURN(host::HostFacts facts, host::read_facts(path));
+  return SavedFacts{.facts = std::move(facts), .path = path};
+}
+
+}  // namespace evener::cli
