@@ -26,7 +26,7 @@ def write(folder, name, text):
 
 def members(path):
     with tarfile.open(path) as archive:
-        return {member.name: archive.extractfile(member).read().decode() for member in archive}
+        return {member.name: archive.extractfile(member).read().decode() for member in archive if member.isfile()}
 
 
 def test_a_folder_is_masked_and_packed(evener, data):

@@ -1,8 +1,11 @@
 // Any bytes as a packed snapshot: they are refused, or what they hold obeys the limits, can be
-// masked, and packs and unpacks to the same. Seeds: tests/data/fuzz/snapshot_tar.
+// masked, and packs and unpacks to the same. And as the text of its files, for few bytes that are
+// made up pass the checksum of a tar. Seeds: tests/data/fuzz/snapshot_tar.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/utf8.h"
@@ -40,6 +43,14 @@ void pack_again(const Snapshot& snapshot) {
   EVENER_ASSERT(same->files == snapshot.files);
 }
 
+void check_as_text(std::string_view bytes) {
+  Snapshot snapshot;
+  for (const char* name : {"lspci.txt", "dmesg.txt"})
+    EVENER_ASSERT(add_file(snapshot, name, std::string(bytes)).has_value());
+  check_limits(snapshot);
+  check_masks(std::move(snapshot));
+}
+
 }  // namespace
 }  // namespace evener::host
 
@@ -48,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto snapshot = evener::host::read_snapshot_tar(bytes, "fuzz");
   if (!snapshot) {
     EVENER_ASSERT(!snapshot.error().why.empty());
+    evener::host::check_as_text(bytes);
     return 0;
   }
   evener::host::check_limits(*snapshot);
