@@ -208,6 +208,12 @@ std::optional<bool> Case::is_zen() const {
   return *machine.cpu_family >= kZenFamily && (!kernel || kernel->release >= kZenRule);
 }
 
+bool Case::has_failed_check() const {
+  const host::Observed& seen = facts.observed;
+  return seen.data_check == "fail" || mentions(seen.stability, "all ones") ||
+         mentions(seen.stability, "0xff");
+}
+
 bool Case::has_headroom_series() const {
   return std::ranges::any_of(facts.kernel.patches,
                              [](const std::string& patch) { return mentions(patch, "headroom"); });

@@ -524,6 +524,10 @@ TEST(R62, AFailedDataCheckIsUnsafeWhateverTheRulesSay) {
   EXPECT_TRUE(decides(diagnose(facts), "R62"));
   EXPECT_EQ(pair_of(diagnose(facts)).verdict, Verdict::unsafe);
   EXPECT_EQ(diagnose(facts).fixes.front(), "F29");
+  facts.observed.data_check.clear();
+  EXPECT_FALSE(decides(diagnose(facts), "R62"));
+  facts.observed.stability = "peer copies return all ones";
+  EXPECT_TRUE(decides(diagnose(facts), "R62"));
 }
 
 TEST(R63, HangsThatOnlyPeersBringAreUnsafe) {

@@ -105,7 +105,7 @@ std::optional<Outcome> judge_failed_check(const Case& c, const Pair& pair) {
   if (is_refused(pair) || !c.has_failed_check()) return {};
   Outcome result = is_unsafe("A data check failed: peer copies deliver wrong bytes");
   Finding& found = result.finding;
-  found.evidence = {"data check: fail"};
+  found.evidence = {c.facts.observed.data_check == "fail" ? "data check: fail" : reported(c)};
   found.says = {"Peer access must be off until the cause is found and a check passes."};
   found.fixes = {"F29"};
   if (pair.path.redirects()) found.fixes.insert(found.fixes.end(), {"F11", "F10"});
