@@ -97,7 +97,7 @@ TEST(DoctorTree, ShowsCardsWhosePlaceIsNotKnown) {
 TEST(DoctorTree, EndsWherePortsGoInACircle) {
   host::HostFacts facts;
   facts.functions = {function("a", "p"), function("p", "q"), function("q", "p"), function("x", "x"),
-                     function("y", "q")};
+                     function("y", "q"), function("u", "v"), function("v", "u")};
   facts.gpus = {card_at("a"), card_at("x")};
   EXPECT_EQ(lines_of(facts), (Lines{"0  unknown.", "1 card a card", "1 card x card."}));
 }
