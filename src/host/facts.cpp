@@ -45,9 +45,7 @@ std::string letter_name(size_t index) {
 
 }  // namespace
 
-void sort_functions(HostFacts& facts) {
-  std::ranges::sort(facts.functions, is_before, key_of);
-}
+void sort_functions(HostFacts& facts) { std::ranges::sort(facts.functions, is_before, key_of); }
 
 void name_nameless_gpus(HostFacts& facts) {
   std::unordered_set<std::string> taken;

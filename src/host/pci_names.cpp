@@ -13,7 +13,8 @@ namespace {
 // program. Config space is read without it for that reason.
 thread_local std::jmp_buf on_error;
 
-[[noreturn]] void leave(char* /*format*/, ...) { std::longjmp(on_error, 1); }
+// The attribute is part of libpci's type of it, which [[noreturn]] is not to clang.
+__attribute__((noreturn)) void leave(char* /*format*/, ...) { std::longjmp(on_error, 1); }
 void ignore(char* /*format*/, ...) {}
 
 // Between setjmp and longjmp there are frames of C alone.

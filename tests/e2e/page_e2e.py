@@ -115,12 +115,23 @@ def test_the_conversation_survives_a_reload(server, browser):
 
 def test_an_answer_can_be_stopped(server, browser):
     browser.run("document.getElementById('setting-max_tokens').value = ''; document.getElementById('setting-temperature').value = 1.5;")
-    # An answer that does not end by itself: the page's own requests, with the model's end ignored.
+    # An answer that does not end by itself: the page's own requests, with the model's end ignored, and
+    # read slowly, since a fast machine is through with 1500 tokens before anybody can press a button.
     browser.run("""
       const original = window.fetch;
-      window.fetch = (url, options) => {
-        if (options?.body) options.body = JSON.stringify({ ...JSON.parse(options.body), ignore_eos: true, max_tokens: 1500 });
-        return original(url, options);
+      const slow = () => new TransformStream({
+        transform: async (piece, out) => {
+          await new Promise((done) => setTimeout(done, 50));
+          for (let at = 0; at < piece.length; at += 512) {
+            out.enqueue(piece.slice(at, at + 512));
+            await new Promise((done) => setTimeout(done, 50));
+          }
+        }});
+      window.fetch = async (url, options) => {
+        if (!options?.body) return original(url, options);
+        options.body = JSON.stringify({ ...JSON.parse(options.body), ignore_eos: true, max_tokens: 1500 });
+        const answer = await original(url, options);
+        return new Response(answer.body.pipeThrough(slow()), answer);
       };""")
     browser.type("#input", "Tell me a story about the sea.\ue007")
     wait_until(lambda: len(text_of(browser, ".streaming .body")) > 40, "text to stream")
@@ -132,6 +143,15 @@ def test_an_answer_can_be_stopped(server, browser):
     wait_until(lambda: "evener_requests_running 0" in request(server.url + "/metrics")[2], "the server to let it go")
 
 
+def ask_and_look_away(port, body):
+    """The connection of a request whose answer nobody reads."""
+    text = json.dumps(body)
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+                       f"Content-Length: {len(text)}\r\n\r\n{text}".encode())
+    return connection
+
+
 def test_the_page_says_who_is_ahead_and_how_far_the_prompt_is(server, browser):
     browser.open(server.url + "/")
     browser.run("""
@@ -140,16 +160,16 @@ def test_the_page_says_who_is_ahead_and_how_far_the_prompt_is(server, browser):
         const text = document.querySelector('.waiting')?.innerText;
         if (text && window.waits.at(-1) !== text) window.waits.push(text);
       }).observe(document.getElementById('messages'), { childList: true, subtree: true });""")
-    # Holds the only place until it is closed.
-    holder = urllib.request.urlopen(urllib.request.Request(server.url + "/v1/completions", headers={"Content-Type": "application/json"}, data=json.dumps(
-        {"prompt": "The", "stream": True, "ignore_eos": True, "max_tokens": 100000}).encode()))
-    holder.readline()
+    # Hold the only place, one after the other, until they are closed.
+    holders = [ask_and_look_away(int(server.url.rsplit(":", 1)[1]), {"prompt": "The", "stream": True, "ignore_eos": True, "max_tokens": 100000}) for _ in range(8)]
+    wait_until(lambda: "evener_requests_running 1" in request(server.url + "/metrics")[2], "somebody to hold the place")
     browser.run("document.getElementById('setting-max_tokens').value = '4'")
     browser.run("document.getElementById('input').value = 'word '.repeat(700)")
     browser.type("#input", "\ue007")
-    wait_until(lambda: text_of(browser, ".waiting") == "next in the queue", "the place in the queue")
+    wait_until(lambda: any("queue" in text or "ahead" in text for text in browser.run("return window.waits")), "the place in the queue")
     browser.screenshot("8-queue")
-    holder.close()
+    for holder in holders:
+        holder.close()
     wait_until(lambda: answer_is_done(browser, 3), "the answer")
     read = [text for text in browser.run("return window.waits") if text.startswith("reading the prompt: ")]
     assert read and all(re.fullmatch(r"reading the prompt: \d+ of \d+ tokens( \(\d+ known already\))?", text) for text in read), read

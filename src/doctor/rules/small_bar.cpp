@@ -30,8 +30,11 @@ std::optional<Outcome> judge_ceiling(const Case&, const Card& card) {
 
 std::optional<Outcome> judge_no_window(const Case& c, const Card& card) {
   if (card.small_bar_cause != "R32") return {};
-  Outcome result = blocks("There is no 64-bit host window above 4 GiB");
-  if (card.root != nullptr && card.root->memory_64.size_bytes == 0) {
+  const bool is_known = card.root != nullptr && card.root->memory_64.size_bytes == 0;
+  Outcome result =
+      blocks(is_known ? "There is no 64-bit host window above 4 GiB"
+                      : "The VRAM BAR lies below 4 GiB: there seems to be no host window above");
+  if (is_known) {
     result.finding.evidence.push_back(
         fmt::format("root bus {}: no 64-bit host window above 4 GiB", card.root->bus));
   }
