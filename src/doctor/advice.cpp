@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 
 #include "doctor/links.h"
 #include "doctor/rates.h"
@@ -189,13 +190,13 @@ std::optional<Ranked> one_card(const Case& c) {
 }  // namespace
 
 std::vector<ModeAdvice> advise(const Case& c) {
-  std::vector<Ranked> all;
+  std::list<Ranked> all;  // whose sort keeps the order of equals
   if (c.cards.size() >= 2) {
     if (auto parallel = tensor_parallel(c, !contradicts(c))) all.push_back(*std::move(parallel));
     all.push_back(layer_split(c));
   }
   if (auto single = one_card(c)) all.push_back(*std::move(single));
-  std::ranges::stable_sort(all, {}, &Ranked::rank);
+  all.sort([](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
   std::vector<ModeAdvice> advice;
   for (Ranked& ranked : all) advice.push_back(std::move(ranked.advice));
   return advice;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <list>
 #include <utility>
 
 #include "doctor/wording.h"
@@ -50,15 +52,16 @@ void Findings::add(std::string_view rule, Finding finding) {
 }
 
 std::vector<Finding> Findings::sorted() && {
-  std::ranges::stable_sort(
-      list_, [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
-  return std::move(list_);
+  std::list<Finding> sorted(std::make_move_iterator(list_.begin()),
+                            std::make_move_iterator(list_.end()));
+  sorted.sort([](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return {std::make_move_iterator(sorted.begin()), std::make_move_iterator(sorted.end())};
 }
 
 std::vector<std::string> order_of_fixes(const std::vector<Finding>& findings) {
-  std::vector<const Finding*> order;
+  std::list<const Finding*> order;  // whose sort keeps the order of equals
   for (const Finding& finding : findings) order.push_back(&finding);
-  std::ranges::stable_sort(order, {}, [](const Finding* finding) { return turn_of(*finding); });
+  order.sort([](const Finding* a, const Finding* b) { return turn_of(*a) < turn_of(*b); });
   std::vector<std::string> fixes;
   for (const Finding* finding : order) add_new(fixes, finding->fixes);
   return fixes;

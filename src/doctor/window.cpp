@@ -77,7 +77,7 @@ class Measuring {
 }  // namespace
 
 Room side_by_side(std::vector<Room> children) {
-  std::ranges::stable_sort(children, [](const Room& a, const Room& b) {
+  std::ranges::sort(children, [](const Room& a, const Room& b) {
     return a.alignment != b.alignment ? a.alignment > b.alignment : a.size > b.size;
   });
   Room sum;

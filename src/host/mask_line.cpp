@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "host/ascii.h"
 
@@ -74,7 +75,7 @@ Run run_at(std::string_view line, size_t at, size_t digits) {
 // Where the groups 8-4-4-4-12 stand; the length, or 0.
 size_t uuid_length(std::string_view line, size_t at) {
   size_t length = 0;
-  for (const size_t digits : {8, 4, 4, 4, 12}) {
+  for (const size_t digits : std::initializer_list<size_t>{8, 4, 4, 4, 12}) {
     if (length > 0 && (at + length >= line.size() || line[at + length] != '-')) return 0;
     if (length > 0) ++length;
     if (num_hex_digits(line, at + length, digits) != digits) return 0;

@@ -122,9 +122,9 @@ TEST_P(ReportedMachine, EachPairHasTheExpectedVerdictRouteAndRules) {
     const PairReport* found = find(a, b);
     ASSERT_NE(found, nullptr) << a << "-" << b;
     const std::string why = a + "-" + b + ": " + found->because;
-    EXPECT_EQ(std::string(to_string(found->verdict)), pair["verdict"]) << why;
-    EXPECT_EQ(found->verified, pair["verified"]) << why;
-    EXPECT_EQ(std::string(to_string(found->route)), pair["route"]) << why;
+    EXPECT_EQ(to_string(found->verdict), pair["verdict"].get<std::string>()) << why;
+    EXPECT_EQ(found->verified, pair["verified"].get<bool>()) << why;
+    EXPECT_EQ(to_string(found->route), pair["route"].get<std::string>()) << why;
     EXPECT_EQ(json::Value(found->rules), pair["rules"]) << why;
     EXPECT_FALSE(found->because.empty());
   }

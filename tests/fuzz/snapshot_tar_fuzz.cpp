@@ -20,7 +20,9 @@ void check_limits(const Snapshot& snapshot) {
   EVENER_ASSERT(!snapshot.files.empty());
   EVENER_ASSERT(snapshot.files.size() <= kSnapshotFilesMax);
   for (const auto& [name, text] : snapshot.files) {
-    EVENER_ASSERT(checked_name(name, "again") == name);
+    const auto again = checked_name(name, "again");
+    EVENER_ASSERT(again.has_value());
+    EVENER_ASSERT(*again == name);
     EVENER_ASSERT(utf8::is_valid(text));
     EVENER_ASSERT(text.find('\0') == text.npos);
   }
