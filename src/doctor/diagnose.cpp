@@ -157,26 +157,22 @@ std::vector<LinkReport> link_reports(const Case& c) {
   return links;
 }
 
-size_t count(const Case& c, Verdict verdict) {
-  return static_cast<size_t>(std::ranges::count(c.pairs, verdict, &Pair::verdict));
-}
-
-std::string pairs_text(const Case& c) {
+std::string pairs_text(const std::vector<PairReport>& pairs) {
+  if (pairs.size() == 1) return std::string(word_of(pairs.front()));
   std::vector<std::string> parts;
-  for (const Verdict verdict :
-       {Verdict::works, Verdict::degraded, Verdict::unknown, Verdict::unsafe, Verdict::blocked}) {
-    const size_t number = count(c, verdict);
-    if (number == 0) continue;
-    parts.push_back(fmt::format("{} {}", number, to_string(verdict)));
+  for (const std::string_view word :
+       {"works", "allowed", "degraded", "unknown", "unsafe", "blocked"}) {
+    const auto number = std::ranges::count(pairs, word, word_of);
+    if (number > 0) parts.push_back(fmt::format("{} {}", number, word));
   }
   return list_text(parts);
 }
 
-std::string summary_of(const Case& c) {
+std::string summary_of(const Case& c, const std::vector<PairReport>& pairs) {
   if (c.facts.gpus.empty()) return "No GPU was found.";
   if (c.cards.size() == 1) return "One GPU: there is no pair to judge.";
   std::string text = fmt::format("{} GPUs, {} pair{}: {}.", c.facts.gpus.size(), c.pairs.size(),
-                                 c.pairs.size() == 1 ? "" : "s", pairs_text(c));
+                                 c.pairs.size() == 1 ? "" : "s", pairs_text(pairs));
   if (c.facts.gpus.size() > c.cards.size()) {
     text += fmt::format(" Only the first {} cards were judged.", c.cards.size());
   }
@@ -208,11 +204,12 @@ Report diagnose(const host::HostFacts& facts) {
   report.links = link_reports(c);
   if (trusts_links && !c.is_guest) report.bottleneck = slowest_hop(c);
   report.fixes = order_of_fixes(report.findings);
-  if (count(c, Verdict::unknown) > 0) add_new(report.fixes, std::string("F00"));
+  if (std::ranges::count(c.pairs, Verdict::unknown, &Pair::verdict) > 0)
+    add_new(report.fixes, std::string("F00"));
   report.advice = advise(c);
   report.power = estimate_power(c);
   report.kernel_help = kernel_help(c, report.fixes);
-  report.summary = summary_of(c);
+  report.summary = summary_of(c, report.pairs);
   return report;
 }
 

@@ -19,6 +19,12 @@ std::string_view to_string(Verdict verdict) {
   return name_of(kNames, verdict);
 }
 
+bool is_allowed(const PairReport& pair) { return pair.verdict == Verdict::works && !pair.verified; }
+
+std::string_view word_of(const PairReport& pair) {
+  return is_allowed(pair) ? "allowed" : to_string(pair.verdict);
+}
+
 std::string_view to_string(Route route) {
   static constexpr std::array<std::string_view, 4> kNames = {"unknown", "switch", "root",
                                                              "cross-host"};

@@ -59,6 +59,11 @@ struct PairReport {
   std::optional<double> raw_gb_per_s;
 };
 
+// Every gate is open and nobody has compared the bytes.
+bool is_allowed(const PairReport& pair);
+// What people are told: the verdict, or "allowed".
+std::string_view word_of(const PairReport& pair);
+
 struct BarReport {
   std::string gpu;
   std::optional<uint64_t> now_bytes;

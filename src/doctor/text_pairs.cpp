@@ -171,13 +171,7 @@ void add_group(const Group& group, TextPage& page) {
   }
 }
 
-bool is_allowed(const PairReport& pair) { return pair.verdict == Verdict::works && !pair.verified; }
-
 }  // namespace
-
-std::string_view word_of(const PairReport& pair) {
-  return is_allowed(pair) ? "allowed" : to_string(pair.verdict);
-}
 
 Tone tone_of(const PairReport& pair) {
   switch (pair.verdict) {

@@ -24,8 +24,6 @@ void add_unknown(const host::HostFacts& facts, TextPage& page);
 
 // Of a card or a port, cut where nobody would read on.
 std::string short_name(std::string_view name);
-// "works", "allowed" where no data check was seen, "blocked" ...
-std::string_view word_of(const PairReport& pair);
 Tone tone_of(const PairReport& pair);
 Tone tone_of(Risk risk);
 // "off", "pass-through (identity)", "translated".

@@ -47,7 +47,7 @@ TEST(Snapshots, OfAT7910IsJudgedLikeTheReportedOne) {
 TEST(Snapshots, OfAnX99WithHighBarsAreJudgedByTheTranslation) {
   const Report report = report_on("x99");
   EXPECT_EQ(lines_of(report),
-            "2 GPUs, 1 pair: 1 works. Should work, not verified: no data check was seen.\n"
+            "2 GPUs, 1 pair: allowed. Should work, not verified: no data check was seen.\n"
             "A-B works root R38 R41 R55 R80\n");
   EXPECT_NE(find_finding(report, "R71"), nullptr) << "one of its links is half as wide as it could";
   EXPECT_EQ(report.bottleneck->port, "0000:06:00.0");
