@@ -7,15 +7,13 @@
 
 #include "host/fact_fields.h"
 #include "host/fact_words.h"
+#include "host/limits.h"
 #include "host/observed_json.h"
 
 namespace evener::host {
 namespace {
 
-constexpr unsigned kSocketsMax = 1024;
-constexpr unsigned kNodesMax = 65'535;
 constexpr unsigned kLanesMax = 64;
-constexpr unsigned kBitsMax = 64;
 constexpr unsigned kGroupMax = 1'000'000;
 
 // A name as other objects refer to it: addresses in full. A bus has its domain in front, as "a0"
@@ -54,10 +52,10 @@ void read_machine(const FactFields& host, Machine& machine) {
   host.text("bios", machine.bios);
   host.text("cpu", machine.cpu);
   host.text("cpu_vendor", machine.cpu_vendor);
-  host.count("cpu_family", machine.cpu_family, 0xfff);
-  host.count("cpu_model", machine.cpu_model, 0xfff);
+  host.count("cpu_family", machine.cpu_family, kCpuNumberMax);
+  host.count("cpu_model", machine.cpu_model, kCpuNumberMax);
   host.count("sockets", machine.num_sockets, kSocketsMax);
-  host.count("phys_bits", machine.physical_address_bits, kBitsMax);
+  host.count("phys_bits", machine.physical_address_bits, kAddressBitsMax);
   host.flag("guest", machine.guest);
   host.each_object("numa_nodes", [&](const FactFields& fields, size_t) {
     read_node(fields, machine.numa_nodes.emplace_back());
@@ -195,7 +193,7 @@ void read_function(const FactFields& fields, Function& function) {
   read_word(fields, "iommu", kIommuWords, function.iommu);
   fields.node("numa", function.numa_node);
   fields.text("driver", function.driver);
-  fields.count("dma_mask_bits", function.dma_mask_bits, kBitsMax);
+  fields.count("dma_mask_bits", function.dma_mask_bits, kAddressBitsMax);
   fields.flag("suspended", function.suspended);
   fields.count("aer_correctable", function.aer_correctable);
 }

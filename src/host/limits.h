@@ -9,6 +9,10 @@
 namespace evener::host {
 
 inline constexpr uint64_t kAddressMax = (uint64_t{1} << 57) - 1;  // of five-level paging
-inline constexpr size_t kFunctionsMax = 65'536;                   // of one PCI domain
+inline constexpr unsigned kAddressBitsMax = 64;
+inline constexpr unsigned kSocketsMax = 1024;
+inline constexpr unsigned kNodesMax = 65'535;
+inline constexpr unsigned kCpuNumberMax = 0xfff;  // a family or a model, as cpuid gives them
+inline constexpr size_t kFunctionsMax = 65'536;   // of one PCI domain
 
 }  // namespace evener::host

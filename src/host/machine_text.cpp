@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "host/limits.h"
 #include "host/text_lines.h"
 
 namespace evener::host {
@@ -20,9 +21,9 @@ std::optional<Pair> parse_pair(std::string_view line, char separator) {
   return Pair{trim(line.substr(0, at)), trim(line.substr(at + 1))};
 }
 
-std::optional<unsigned> small(std::string_view text) {
+std::optional<unsigned> number_up_to(unsigned max, std::string_view text) {
   const auto value = leading_uint(text);
-  if (!value || *value > 0xffff) return {};
+  if (!value || *value > max) return {};
   return static_cast<unsigned>(*value);
 }
 
@@ -34,19 +35,21 @@ constexpr std::pair<std::string_view, Read> kCpuFields[] = {
     {"Vendor ID", [](auto v, Machine& m) { m.cpu_vendor = clean(v); }},
     {"model name", [](auto v, Machine& m) { m.cpu = clean(v); }},
     {"Model name", [](auto v, Machine& m) { m.cpu = clean(v); }},
-    {"cpu family", [](auto v, Machine& m) { m.cpu_family = small(v); }},
-    {"CPU family", [](auto v, Machine& m) { m.cpu_family = small(v); }},
-    {"model", [](auto v, Machine& m) { m.cpu_model = small(v); }},
-    {"Model", [](auto v, Machine& m) { m.cpu_model = small(v); }},
-    {"address sizes", [](auto v, Machine& m) { m.physical_address_bits = small(v); }},
-    {"Address sizes", [](auto v, Machine& m) { m.physical_address_bits = small(v); }},
+    {"cpu family", [](auto v, Machine& m) { m.cpu_family = number_up_to(kCpuNumberMax, v); }},
+    {"CPU family", [](auto v, Machine& m) { m.cpu_family = number_up_to(kCpuNumberMax, v); }},
+    {"model", [](auto v, Machine& m) { m.cpu_model = number_up_to(kCpuNumberMax, v); }},
+    {"Model", [](auto v, Machine& m) { m.cpu_model = number_up_to(kCpuNumberMax, v); }},
+    {"address sizes",
+     [](auto v, Machine& m) { m.physical_address_bits = number_up_to(kAddressBitsMax, v); }},
+    {"Address sizes",
+     [](auto v, Machine& m) { m.physical_address_bits = number_up_to(kAddressBitsMax, v); }},
     {"sockets",
      [](auto v, Machine& m) {
-       if (small(v).value_or(0) > 0) m.num_sockets = small(v);
+       if (leading_uint(v).value_or(0) > 0) m.num_sockets = number_up_to(kSocketsMax, v);
      }},
     {"Socket(s)",
      [](auto v, Machine& m) {
-       if (small(v).value_or(0) > 0) m.num_sockets = small(v);
+       if (leading_uint(v).value_or(0) > 0) m.num_sockets = number_up_to(kSocketsMax, v);
      }},
     {"hypervisor", [](auto v, Machine& m) { m.guest = v == "1"; }},
     {"Hypervisor vendor", [](auto, Machine& m) { m.guest = true; }},
@@ -193,14 +196,14 @@ std::vector<NumaNode> read_nodes(std::string_view text) {
   each_line(text, [&](std::string_view line) {
     const auto parts = split(line, '\t');
     if (!parts.front().starts_with("node")) return;
-    const auto number = small(parts.front().substr(4));
+    const auto number = number_up_to(kNodesMax, parts.front().substr(4));
     if (!number || nodes.size() > 1024) return;
     NumaNode& node = nodes.emplace_back();
     node.node = *number;
     if (parts.size() > 1) node.cpus = clean(trim(parts[1]));
     if (parts.size() < 3) return;
     for (const std::string_view word : words(parts[2])) {
-      if (const auto distance = small(word); distance && *distance < 256) {
+      if (const auto distance = number_up_to(kNodesMax, word); distance && *distance < 256) {
         node.distances.push_back(*distance);
       }
     }

@@ -47,6 +47,16 @@ TEST(MachineText, WhatLscpuPrintsIsReadToo) {
   EXPECT_FALSE(machine.num_sockets.has_value());  // 0 is what is printed for "not known"
 }
 
+// facts.json has the same limits: what is read can be written and read again.
+TEST(MachineText, NumbersOfNoProcessorAreNotBelieved) {
+  const Machine machine =
+      cpu("cpu family: 4096\nmodel: 70000\naddress sizes: 67 bits physical\nsockets: 1025\n");
+  EXPECT_FALSE(machine.cpu_family.has_value());
+  EXPECT_FALSE(machine.cpu_model.has_value());
+  EXPECT_FALSE(machine.physical_address_bits.has_value());
+  EXPECT_FALSE(machine.num_sockets.has_value());
+}
+
 TEST(MachineText, AMachineIsCalledByItsMakerOrElseByItsBoard) {
   Machine dell;
   read_dmi(
