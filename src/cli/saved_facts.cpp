@@ -1,19 +1,13 @@
 #include "cli/saved_facts.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "base/private_file.h"
 #include "cli/environment.h"
 #include "host/facts_json.h"
 #include "host/read_facts.h"
@@ -24,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kStartsMax = 10;
+constexpr const char* kSaving = "save the facts for --verify";
 
 // Relative values count as unset: the XDG specification says so.
 fs::path state_folder() {
@@ -49,25 +44,10 @@ std::string start_id() {
 
 Error cannot_save(const fs::path& path, std::string why) {
   return {.code = Code::permission_denied,
-          .doing = "save the facts for --verify",
+          .doing = kSaving,
           .where = path.string(),
           .why = std::move(why),
           .remedy = "set XDG_STATE_HOME to a folder that may be written"};
-}
-
-Status write_file(const fs::path& path, std::string_view text) {
-  const fs::path part = path.string() + ".part";
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return cannot_save(part, std::strerror(errno));
-  bool is_written = true;
-  while (is_written && !text.empty()) {
-    const ssize_t num_bytes = ::write(file, text.data(), text.size());
-    is_written = num_bytes > 0;
-    if (is_written) text.remove_prefix(static_cast<size_t>(num_bytes));
-  }
-  is_written = ::close(file) == 0 && is_written;
-  if (is_written) is_written = ::rename(part.c_str(), path.c_str()) == 0;
-  return is_written ? Status() : Status(cannot_save(path, std::strerror(errno)));
 }
 
 struct Start {
@@ -109,7 +89,8 @@ Result<fs::path> save_facts(const host::HostFacts& facts) {
   if (error) return cannot_save(folder, error.message());
   fs::permissions(folder, fs::perms::owner_all, error);
   const fs::path path = folder / (start_id() + ".json");
-  RETURN_IF_ERROR(write_file(path, host::facts_to_json(facts)));
+  const Status written = write_private_file(path, host::facts_to_json(facts), kSaving);
+  if (!written) return cannot_save(path, written.error().why);
   forget_old(folder);
   return path;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/private_file.h"
 #include "cli/command.h"
 #include "cli/output_options.h"
 #include "host/capture_script.h"
@@ -81,7 +82,7 @@ Result<int> run() {
   ASSIGN_OR_RETURN(const host::Collected collected, collect());
   RETURN_IF_ERROR(host::check_masked(collected.snapshot));
   ASSIGN_OR_RETURN(const std::string bytes, host::snapshot_tar(collected.snapshot));
-  RETURN_IF_ERROR(host::write_snapshot_file(options.out, bytes));
+  RETURN_IF_ERROR(write_private_file(options.out, bytes, "write snapshot"));
   print_written(collected.snapshot, bytes.size());
   print_masked(collected.masked);
   return 0;

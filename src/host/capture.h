@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,12 @@ struct Capture {
 
   void add(std::string name, std::string text) {
     if (!text.empty()) files.insert_or_assign(std::move(name), std::move(text));
+  }
+  // The file's text; without it, notes that it is missing.
+  std::optional<std::string> read(const std::string& path, std::string what, std::string remedy) {
+    auto text = tree.read(path);
+    if (!text) miss(std::move(what), tree.why_unread(path), std::move(remedy));
+    return text;
   }
   void miss(std::string what, std::string why, std::string remedy) {
     unread.push_back({std::move(what), std::move(why), std::move(remedy)});

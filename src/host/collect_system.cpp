@@ -15,6 +15,8 @@
 namespace evener::host {
 namespace {
 
+constexpr const char* kMountProc = "mount /proc, or capture on the host itself";
+
 // Options of these families decide something here; the others are only counted, for they may name
 // disks, users and servers.
 constexpr std::array<std::string_view, 26> kOptionPrefixes = {"pci",
@@ -129,12 +131,8 @@ void collect_manifest(Capture& capture) {
 }
 
 void collect_command_line(Capture& capture) {
-  const auto line = capture.tree.read("proc/cmdline");
-  if (!line) {
-    capture.miss("the kernel's command line", capture.tree.why_unread("proc/cmdline"),
-                 "mount /proc, or capture on the host itself");
-    return;
-  }
+  const auto line = capture.read("proc/cmdline", "the kernel's command line", kMountProc);
+  if (!line) return;
   std::string text;
   size_t num_others = 0;
   for (const std::string& option : split_options(*line)) {
@@ -164,12 +162,8 @@ void collect_kernel_config(Capture& capture) {
 }
 
 void collect_cpu(Capture& capture) {
-  const auto info = capture.tree.read("proc/cpuinfo");
-  if (!info) {
-    capture.miss("the CPU", capture.tree.why_unread("proc/cpuinfo"),
-                 "mount /proc, or capture on the host itself");
-    return;
-  }
+  const auto info = capture.read("proc/cpuinfo", "the CPU", kMountProc);
+  if (!info) return;
   Cpu cpu;
   each_line(*info, [&](std::string_view line) {
     const size_t colon = line.find(':');
@@ -191,13 +185,9 @@ void collect_board(Capture& capture) {
 }
 
 void collect_address_map(Capture& capture) {
-  const auto map = capture.tree.read("proc/iomem");
-  if (!map) {
-    capture.miss("the map of addresses (/proc/iomem)", capture.tree.why_unread("proc/iomem"),
-                 "capture as root on the host itself");
-    return;
-  }
-  capture.add("iomem.txt", *map);
+  const auto map = capture.read("proc/iomem", "the map of addresses (/proc/iomem)",
+                                "capture as root on the host itself");
+  if (map) capture.add("iomem.txt", *map);
 }
 
 void collect_numa(Capture& capture) {

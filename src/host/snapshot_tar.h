@@ -19,9 +19,4 @@ Result<Snapshot> read_snapshot_tar(std::string_view bytes, std::string origin);
 // bytes. Errors: out_of_memory.
 Result<std::string> snapshot_tar(const Snapshot& snapshot);
 
-// Puts them into a file that this user alone can read, in one step: whoever looks sees the whole
-// file or the one that was there. Errors: not_found (no such folder), permission_denied,
-// unavailable (the system's words).
-Status write_snapshot_file(const std::filesystem::path& path, std::string_view bytes);
-
 }  // namespace evener::host

@@ -3,9 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include "gguf/temporary_folder.h"
 #include "host/archive_writer.h"
 #include "host/gzip.h"
 #include "host/snapshot_files.h"
@@ -140,20 +138,6 @@ TEST(SnapshotTar, RefusesAnArchiveOfSomethingElse) {
             "evil.tar.gz: holds none of a snapshot's files (lspci.txt, sysfs.tsv, dmesg.txt, ...)");
   EXPECT_NE(refusal("\x1f\x8b nonsense"), "accepted");
   EXPECT_NE(refusal(""), "accepted");
-}
-
-TEST(SnapshotTar, AFileIsWrittenForItsOwnerAlone) {
-  const gguf::TemporaryFolder folder;
-  const auto path = folder.path() / "s.tar.gz";
-  ASSERT_TRUE(write_snapshot_file(path, "first").has_value());
-  ASSERT_TRUE(write_snapshot_file(path, "second").has_value());
-  struct stat info{};
-  ASSERT_EQ(::stat(path.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600U);
-  EXPECT_EQ(info.st_size, 6);
-  const Status refused = write_snapshot_file(folder.path() / "no" / "s.tar.gz", "x");
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, Code::not_found);
 }
 
 TEST(Gunzip, UnpacksUpToALimit) {
