@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 
 namespace evener {
 namespace {
 
 TEST(PrivateFile, AFileIsWrittenForItsOwnerAlone) {
-  const gguf::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto path = folder.path() / "s.tar.gz";
   ASSERT_TRUE(write_private_file(path, "first", "write snapshot").has_value());
   ASSERT_TRUE(write_private_file(path, "second", "write snapshot").has_value());

@@ -14,40 +14,25 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "cache/tiers.h"
 
 namespace evener::cache {
 
 using Bytes = std::vector<std::byte>;
 
-// A fresh folder, gone at the end.
-class ScratchFolder {
+// With the files of a tier in it.
+class ScratchFolder : public TemporaryFolder {
  public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "evener-tiers-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
   // Names that end so, in no order.
   std::vector<std::string> names(const std::string& ending) const {
     std::vector<std::string> found;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path())) {
       const std::string name = entry.path().filename().string();
       if (name.ends_with(ending)) found.push_back(name);
     }
     return found;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline EntryKey key_of(uint64_t number, EntryKey::Kind kind = EntryKey::Kind::page) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.h"
 #include "host/facts_json.h"
 
 namespace evener::cli {
@@ -19,16 +20,8 @@ using testing::HasSubstr;
 
 class SavedFactsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "saved_facts_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    ::setenv("XDG_STATE_HOME", name.c_str(), 1);
-  }
-  void TearDown() override {
-    ::unsetenv("XDG_STATE_HOME");
-    fs::remove_all(folder_);
-  }
+  void SetUp() override { ::setenv("XDG_STATE_HOME", folder_.path().c_str(), 1); }
+  void TearDown() override { ::unsetenv("XDG_STATE_HOME"); }
 
   static host::HostFacts kernel(const std::string& release) {
     host::HostFacts facts;
@@ -37,20 +30,21 @@ class SavedFactsTest : public testing::Test {
   }
   // As if it had been saved `hours` ago by another start of the machine.
   void save_earlier_start(const std::string& name, int hours) const {
-    const fs::path path = folder_ / "evener" / "doctor" / (name + ".json");
+    const fs::path path = folder_.path() / "evener" / "doctor" / (name + ".json");
     fs::create_directories(path.parent_path());
     std::ofstream(path) << host::facts_to_json(kernel(name));
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
   }
   size_t num_files() const {
     size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_ / "evener/doctor")) {
+    for ([[maybe_unused]] const auto& entry :
+         fs::directory_iterator(folder_.path() / "evener/doctor")) {
       ++count;
     }
     return count;
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(SavedFactsTest, AreNotThereBeforeTheFirstRun) {
@@ -84,8 +78,8 @@ TEST_F(SavedFactsTest, AreKeptOfTenStarts) {
   for (int i = 1; i <= 12; ++i) save_earlier_start("start-" + std::to_string(i), i);
   ASSERT_TRUE(save_facts(kernel("now")));
   EXPECT_EQ(num_files(), 10U);
-  EXPECT_TRUE(fs::exists(folder_ / "evener/doctor/start-9.json"));
-  EXPECT_FALSE(fs::exists(folder_ / "evener/doctor/start-10.json"));
+  EXPECT_TRUE(fs::exists(folder_.path() / "evener/doctor/start-9.json"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "evener/doctor/start-10.json"));
 }
 
 TEST_F(SavedFactsTest, AreTheOwnersAlone) {
@@ -97,7 +91,7 @@ TEST_F(SavedFactsTest, AreTheOwnersAlone) {
 }
 
 TEST_F(SavedFactsTest, NeedAFolderThatCanBeMade) {
-  std::ofstream(folder_ / "evener") << "a file is in the way";
+  std::ofstream(folder_.path() / "evener") << "a file is in the way";
   const auto path = save_facts(kernel("7.0.14"));
   ASSERT_FALSE(path);
   EXPECT_THAT(to_string(path.error()), HasSubstr("set XDG_STATE_HOME to a folder"));

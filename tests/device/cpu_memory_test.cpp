@@ -5,31 +5,24 @@
 #include <fstream>
 #include <limits>
 
+#include "base/temporary_folder.h"
 #include "device/cpu/memory.h"
 #include "device/cpu/memory_limit.h"
 
 namespace evener::device::cpu {
 namespace {
 
-// A tree of files below a fresh folder, gone at the end.
+// A tree of files below a fresh folder.
 class FileTree {
  public:
-  FileTree() {
-    std::string name = (std::filesystem::temp_directory_path() / "evener-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~FileTree() { std::filesystem::remove_all(root_); }
-  FileTree(const FileTree&) = delete;
-  FileTree& operator=(const FileTree&) = delete;
-
   void add(const std::filesystem::path& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
+    std::filesystem::create_directories((root() / path).parent_path());
+    std::ofstream(root() / path) << text;
   }
-  const std::filesystem::path& root() const { return root_; }
+  const std::filesystem::path& root() const { return folder_.path(); }
 
  private:
-  std::filesystem::path root_;
+  TemporaryFolder folder_;
 };
 
 constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "engine/models.h"
 #include "gguf/file.h"
 
@@ -18,7 +19,8 @@ namespace {
 constexpr TokenId kPoison = 77;
 
 // Of models with a head of their own, so that the poisoned row is an input only.
-std::filesystem::path write_poisoned_model(const std::string& name) {
+std::filesystem::path write_poisoned_model(const std::string& name,
+                                           const std::filesystem::path& folder) {
   const auto source = model_path(name);
   std::ifstream in(source, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(in)), {});
@@ -30,8 +32,7 @@ std::filesystem::path write_poisoned_model(const std::string& name) {
   const std::vector<float> row(width, NAN);
   std::memcpy(bytes.data() + embedding->file_offset + kPoison * width * sizeof(float), row.data(),
               width * sizeof(float));
-  const auto path =
-      std::filesystem::path(testing::TempDir()) / ("evener_poisoned_" + name + ".gguf");
+  const auto path = folder / "poisoned.gguf";
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
@@ -43,7 +44,8 @@ TEST_P(FailingSequence, FailsAloneAndItsPlaceCanBeUsedAgain) {
   const std::vector<TokenId> healthy_prompt = {1, 2, 3};
   const Answer expected = generate(*start(options), greedy(healthy_prompt, 30));
 
-  options.model = write_poisoned_model(GetParam());
+  const TemporaryFolder folder;
+  options.model = write_poisoned_model(GetParam(), folder.path());
   const auto engine = start(options);
   Listener healthy;
   Listener poisoned;
@@ -63,17 +65,16 @@ TEST_P(FailingSequence, FailsAloneAndItsPlaceCanBeUsedAgain) {
   EXPECT_EQ(generate(*engine, greedy(healthy_prompt, 30)).tokens, expected.tokens)
       << "on the pages that held numbers that are none";
   EXPECT_EQ(engine->stats().cache.pages_private, 0U);
-  std::filesystem::remove(options.model);
 }
 
 TEST_P(FailingSequence, PromptLogprobsOfAPoisonedPromptFailToo) {
   EngineOptions options = small_options(GetParam());
-  options.model = write_poisoned_model(GetParam());
+  const TemporaryFolder folder;
+  options.model = write_poisoned_model(GetParam(), folder.path());
   const auto engine = start(options);
   GenerationRequest request = greedy({5, kPoison, 6}, 0);
   request.prompt_logprobs = true;
   EXPECT_EQ(generate(*engine, std::move(request)).finish, FinishReason::failed);
-  std::filesystem::remove(options.model);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, FailingSequence, testing::Values("llama", "qwen35"),

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "engine/engine.h"
 #include "engine/models.h"
 
@@ -151,21 +152,8 @@ TEST_P(PrefixCache, WhatWasEvictedComesBackFromMemory) {
   EXPECT_GT(engine->stats().cache.pages_loaded, 0U);
 }
 
-class CacheFolder {
- public:
-  CacheFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "evener-cache-XXXXXX").string();
-    path_ = mkdtemp(path.data());
-  }
-  ~CacheFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 TEST_P(PrefixCache, ARestartFindsItOnDisk) {
-  const CacheFolder folder;
+  const TemporaryFolder folder;
   EngineOptions with_disk = options();
   with_disk.cache_dir = folder.path();
   const Tokens prompt = random_tokens(300, 40);
@@ -186,7 +174,7 @@ TEST_P(PrefixCache, ARestartFindsItOnDisk) {
 }
 
 TEST_P(PrefixCache, DamagedFilesAreComputedAnew) {
-  const CacheFolder folder;
+  const TemporaryFolder folder;
   EngineOptions with_disk = options();
   with_disk.cache_dir = folder.path();
   const Tokens prompt = random_tokens(300, 41);

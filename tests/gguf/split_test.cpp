@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/temporary_folder.h"
 #include "gguf/file.h"
-#include "gguf/temporary_folder.h"
 #include "gguf/writer.h"
 
 namespace evener::gguf {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/temporary_folder.h"
 #include "gguf/file.h"
-#include "gguf/temporary_folder.h"
 
 namespace evener::gguf {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/temporary_folder.h"
 #include "gguf/file.h"
-#include "gguf/temporary_folder.h"
 #include "tokenizer/gguf_words.h"
 #include "tokenizer/vocab.h"
 #include "tokenizer/vocabularies.h"
@@ -110,7 +110,7 @@ class TokenizerFolder {
   const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace evener::hf::test

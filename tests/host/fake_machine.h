@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 
 namespace evener::host {
 
@@ -30,7 +30,7 @@ class FakeMachine {
   void write_functions();
   void write_drivers();
 
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 // Config space byte by byte.

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "host/archive_writer.h"
 
 namespace evener::host {
@@ -39,7 +39,7 @@ class ReadFacts : public testing::Test {
   }
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(ReadFacts, KnowsThemByTheirFirstBytesAndNotByTheirName) {

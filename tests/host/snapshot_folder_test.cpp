@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "host/snapshot_files.h"
 
 namespace evener::host {
@@ -27,7 +27,7 @@ class SnapshotFolder : public testing::Test {
   }
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(SnapshotFolder, ReadsAllFilesAlsoFromWithinOneFolder) {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "gguf/header.h"
-#include "gguf/temporary_folder.h"
 #include "gguf/writer.h"
 #include "quant/format.h"
 
@@ -83,7 +83,7 @@ class Quantise : public testing::Test {
   }
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 std::string bytes_of(const std::filesystem::path& path) {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "safetensors/raw_file.h"
 
 namespace evener::safetensors {
@@ -40,7 +40,7 @@ class FolderTest : public testing::Test {
     return text;
   }
 
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 constexpr const char* kTwo = R"({"a":"1.safetensors","b":"2.safetensors"})";

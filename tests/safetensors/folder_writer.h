@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gguf/temporary_folder.h"
+#include "base/temporary_folder.h"
 #include "safetensors/folder.h"
 #include "safetensors/raw_file.h"
 
@@ -45,7 +45,7 @@ class FolderWriter {
   const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::string header_;
   std::string data_;
 };

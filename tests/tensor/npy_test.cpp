@@ -5,13 +5,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/temporary_folder.h"
+
 namespace evener {
 namespace {
 
 class Npy : public testing::Test {
  protected:
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / "evener_npy_test.npy";
-  void TearDown() override { std::filesystem::remove(path_); }
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "matrix.npy";
 };
 
 TEST_F(Npy, WhatIsWrittenIsReadBack) {
