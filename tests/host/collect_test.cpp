@@ -222,7 +222,7 @@ class Script : public testing::Test {
   FakeMachine machine_;
 
  private:
-  gguf::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Script, WritesWhatTheProgramWrites) {

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "bench/caliber.h"
+#include "bench/client.h"
+
+namespace evener::bench {
+
+enum class ServerKind : uint8_t { evener, sglang, vllm, llama_server, ollama, strata, other };
+
+// What the server at the other end is and what it offers, by looking, not by its name alone.
+struct ServerFacts {
+  ServerKind kind = ServerKind::other;
+  std::string model;  // as requests must name it
+  std::optional<uint64_t> context_tokens;
+  std::optional<uint64_t> max_running;  // answers at a time
+  std::optional<uint64_t>
+      chunk_tokens;  // largest part of a prompt in one step, for the gap formula
+  bool has_tokenize = false;
+  bool has_flush = false;
+  bool has_metrics = false;
+  bool ignores_eos = false;    // takes ignore_eos: seen by a request of a few tokens
+  bool counts_tokens = false;  // gives usage in streams
+  bool counts_cached = false;  // gives prompt_tokens_details.cached_tokens
+  bool tells_timings = false;
+  Caliber caliber;  // the server., model. and engine. parts
+};
+
+class Server {
+ public:
+  // Looks at the server. Errors, all with a remedy: unavailable (down), permission_denied (401,
+  // 403), not_found (the model named is none of /v1/models: names those there are), corrupt (no
+  // OpenAI-compatible server: what answered instead).
+  static Result<std::unique_ptr<Server>> probe(Client& client);
+  virtual ~Server() = default;
+
+  virtual const ServerFacts& facts() const = 0;
+
+  // Forgets what was computed. Errors: unsupported (no such route), unavailable (the server was
+  // busy, or answered yes and did not do it).
+  virtual Status flush_cache() = 0;
+
+  // Exact where has_tokenize; else an error (unsupported).
+  virtual Result<uint64_t> count_tokens(std::string_view text) = 0;
+
+  // Counters by their names in /metrics (Prometheus text, labels as they are); empty if there are
+  // none.
+  virtual Result<std::map<std::string, double>> metrics() = 0;
+
+  // Resident bytes of its process, where /metrics or the process id of a server of our own tells.
+  virtual std::optional<uint64_t> resident_bytes() = 0;
+};
+
+}  // namespace evener::bench
