@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,9 @@ enum class Severity : uint8_t { note, warning, voids };
 
 // "early_end": stable, for stores and for readers of the appendix.
 std::string_view to_word(Fault fault);
+std::optional<Fault> fault_of(std::string_view word);
+
+inline constexpr Fault kLastFault = Fault::config_changed;
 
 struct Finding {
   Fault fault;
