@@ -42,6 +42,11 @@ struct HostReading {
   std::optional<uint64_t> memory_available_bytes;
   std::optional<uint64_t> pages_swapped_in;  // counts up
   std::optional<double> cpu_pressure;        // PSI "some", share of the last 10 s, 0..1
+
+  // Processors at work, mean since the reading before: 1.5 is one and a half of them.
+  std::optional<double> cpus_busy;    // for anyone on this system
+  std::optional<double> cpus_own;     // of these, for the processes that the sensors were told of
+  std::optional<double> cpus_stolen;  // wanted here, but given to others by the hypervisor
 };
 
 struct Sample {
