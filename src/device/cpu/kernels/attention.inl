@@ -6,6 +6,16 @@
 
 constexpr size_t kBlockTiles = kSoftmaxBlock / kTile;
 
+// Rows and tiles (or strips) that many rows take at once: as many sums as keep two multipliers busy
+// for the four or five cycles that each takes, and no more than there are registers. Six rows with
+// AVX2 were slower than four by a third: what the compiler made of them did not fit.
+constexpr bool kWide = kTileVecs == 1;  // a register holds a row of a tile, and there are 32
+constexpr size_t kRowsAtOnce = kWide ? 8 : 4;
+constexpr size_t kStripsAtOnce = kWide ? 2 : 1;
+// With scales, the sums of a block of channels stand beside those of the row.
+template <class Tile>
+constexpr size_t kTilesAtOnce = Tile::kScaled ? 1 : kStripsAtOnce;
+
 // Sums of kRows rows and kTiles tiles.
 template <size_t kRows, size_t kTiles>
 struct Scores {
@@ -77,26 +87,34 @@ void score_tiles(const float* q, const Tile* tiles, size_t num_tiles, size_t pad
   for (; t < num_tiles; ++t) score_rows<kRows, 1>(q, tiles + t, padded, scores + t * kTile);
 }
 
+// As many times kRows rows as there are; the result is how many rows that is. Tile by tile: with
+// many rows it is the tile that stays in the cache.
+template <size_t kRows, size_t kTiles, class Tile>
+size_t score_many(const float* q, size_t rows, const Tile* tiles, size_t num_tiles, size_t padded,
+                  float* scores) {
+  for (size_t t = 0; t < num_tiles; t += kTiles) {
+    const size_t count = num_tiles - t < kTiles ? num_tiles - t : kTiles;
+    for (size_t r = 0; r + kRows <= rows; r += kRows) {
+      score_tiles<kRows, kTiles>(q + r * padded, tiles + t, count, padded,
+                                 scores + r * kSoftmaxBlock + t * kTile);
+    }
+  }
+  return rows / kRows * kRows;
+}
+
 template <class Tile>
 void score_block(const float* q, size_t rows, const Tile* tiles, size_t num_tiles, size_t padded,
                  float* scores) {
-  size_t r = 0;
-  // Tile by tile: with many rows it is the tile that stays in the cache.
-  for (size_t t = 0; t < num_tiles; ++t) {
-    for (r = 0; r + 4 <= rows; r += 4) {
-      score_rows<4, 1>(q + r * padded, tiles + t, padded, scores + r * kSoftmaxBlock + t * kTile);
-    }
-  }
-  r = rows / 4 * 4;
-  q += r * padded;
-  scores += r * kSoftmaxBlock;
+  size_t r = score_many<kRowsAtOnce, kTilesAtOnce<Tile>>(q, rows, tiles, num_tiles, padded, scores);
+  r += score_many<4, kTilesAtOnce<Tile>>(q + r * padded, rows - r, tiles, num_tiles, padded,
+                                         scores + r * kSoftmaxBlock);
   if (rows - r >= 2) {
-    score_tiles<2, 2>(q, tiles, num_tiles, padded, scores);
-    q += 2 * padded;
-    scores += 2 * kSoftmaxBlock;
+    score_tiles<2, 2>(q + r * padded, tiles, num_tiles, padded, scores + r * kSoftmaxBlock);
     r += 2;
   }
-  if (rows > r) score_tiles<1, 4>(q, tiles, num_tiles, padded, scores);
+  if (rows > r) {
+    score_tiles<1, 4>(q + r * padded, tiles, num_tiles, padded, scores + r * kSoftmaxBlock);
+  }
 }
 
 // The scores of one row become weights relative to the new running maximum. `count` of them are
@@ -186,17 +204,28 @@ void weigh_strips(const float* weights, const Tile* tiles, Strips strips, const 
   }
 }
 
+// As score_many.
+template <size_t kRows, size_t kStrips, class Tile>
+size_t weigh_many(const float* weights, size_t rows, const Tile* tiles, Strips strips,
+                  const size_t* counts, size_t padded, float* acc) {
+  for (size_t strip = strips.begin; strip < strips.end; strip += kStrips) {
+    const size_t end = strips.end - strip < kStrips ? strips.end : strip + kStrips;
+    for (size_t r = 0; r + kRows <= rows; r += kRows) {
+      weigh_strips<kRows, kStrips>(weights + r * kSoftmaxBlock, tiles, {strip, end}, counts + r,
+                                   padded, acc + r * padded);
+    }
+  }
+  return rows / kRows * kRows;
+}
+
 // counts[r] rises with r.
 template <class Tile>
 void weigh_all_rows(const float* weights, size_t rows, const Tile* tiles, Strips strips,
                     const size_t* counts, size_t padded, float* acc) {
-  for (size_t strip = strips.begin; strip < strips.end; ++strip) {
-    for (size_t r = 0; r + 4 <= rows; r += 4) {
-      weigh_ragged<4, 1>(weights + r * kSoftmaxBlock, tiles, strip, counts + r, padded,
-                         acc + r * padded);
-    }
-  }
-  size_t r = rows / 4 * 4;
+  size_t r =
+      weigh_many<kRowsAtOnce, kStripsAtOnce>(weights, rows, tiles, strips, counts, padded, acc);
+  r += weigh_many<4, kStripsAtOnce>(weights + r * kSoftmaxBlock, rows - r, tiles, strips,
+                                    counts + r, padded, acc + r * padded);
   if (rows - r >= 2) {
     weigh_strips<2, 2>(weights + r * kSoftmaxBlock, tiles, strips, counts + r, padded,
                        acc + r * padded);
