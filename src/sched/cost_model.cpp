@@ -9,8 +9,11 @@ namespace {
 constexpr double kMemory = 0.95;      // weight that a measurement keeps with each newer one
 constexpr double kInertia = 1e-3;     // of the coefficients, in measurements
 constexpr double kErrorMemory = 0.9;  // of the usual error
-constexpr double kErrorMargin = 2.0;  // usual errors that predict_high() allows for
-constexpr double kSurprise = 2.0;     // times the prediction: beyond it a measurement is pulled in
+// Usual errors that predict_high() allows for. A prompt takes dozens of steps and its largest gap
+// is what counts: of normal errors two usual ones are overrun by one in twenty, three by one in a
+// hundred.
+constexpr double kErrorMargin = 3.0;
+constexpr double kSurprise = 2.0;  // times the prediction: beyond it a measurement is pulled in
 constexpr size_t kNumSurprisesMax = 2;  // in a row, put down to chance
 constexpr double kDistrust = 0.1;       // weight that the past keeps after more of them
 constexpr size_t kNumUnjudged = 8;      // measurements before any can be called a surprise
