@@ -12,10 +12,11 @@ enum class Language : uint8_t { english, chinese };
 // All of them work out every figure from the run's records again.
 // Source: reference/serving/bench.md, 8.
 
-// For a terminal of `width` columns, with sparklines; no colour if `colour` is false.
+// For a terminal of `width` columns (at least 40 are used), with sparklines.
 struct TerminalStyle {
   unsigned width = 100;
   bool colour = true;
+  bool ascii = false;  // sparklines and rules without characters that need UTF-8
 };
 std::string report_text(const Run& run, Language language, const TerminalStyle& style);
 
