@@ -1,0 +1,126 @@
+#include "bench/report/table_specs.h"
+
+#include <iterator>
+
+namespace evener::bench {
+namespace {
+
+using enum Statistic;
+
+constexpr std::string_view kSweepKeys[] = {"num_tokens_in"};
+constexpr ColumnSpec kSweep[] = {
+    {"ttft_ms"},
+    {"prefill_tokens_per_s"},
+    {"decode_whole_tokens_per_s"},
+    {"decode_steady_tokens_per_s"},
+    {"cache_hit_share"},
+    {"num_tokens_out"},
+    {"gap_max_ms", max},
+};
+
+constexpr std::string_view kConcurrencyKeys[] = {"num_users"};
+constexpr ColumnSpec kConcurrency[] = {
+    {"output_plateau_tokens_per_s"},
+    {"output_tokens_per_s"},
+    {"decode_whole_tokens_per_s"},
+    {"ttft_ms"},
+    {"ttft_ms", p95},
+    {"queue_server_ms"},
+    {"gap_max_ms", max},
+    {"concurrency_achieved"},
+};
+
+constexpr std::string_view kLoadKeys[] = {"requests_per_s", "burstiness"};
+constexpr ColumnSpec kLoad[] = {
+    {"requests_per_s"},  {"ttft_scheduled_ms"},   {"ttft_scheduled_ms", p95}, {"tpot_ms", p95},
+    {"gap_max_ms", p95}, {"output_tokens_per_s"}, {"sender_lag_ms", max},
+};
+
+constexpr std::string_view kStarvationKeys[] = {"num_tokens_attacker"};
+constexpr ColumnSpec kStarvation[] = {
+    {"gap_max_ms", max, {}, is_victim},
+    {"num_gaps_over_1s", max, {}, is_victim},
+    {"num_gaps_expected"},
+    {"victim_alone_tokens_per_s"},
+    {"victim_during_tokens_per_s"},
+    {"speed_kept"},
+    {"event_gap_ms", median, {}, is_victim},
+    {"ttft_ms", median, "column.attacker_ttft", is_attacker},
+    {"ttft_ms", median, "column.attacker_ttft_alone", is_attacker_alone},
+};
+
+constexpr std::string_view kPrefixKeys[] = {"shape", "turn"};
+constexpr ColumnSpec kPrefix[] = {
+    {"ttft_ms"}, {"ttft_ms", p95}, {"cache_hit_share"}, {"num_tokens_in"}, {"num_tokens_cached"},
+};
+
+constexpr std::string_view kSpecKeys[] = {"text_kind", "sampling"};
+constexpr ColumnSpec kSpec[] = {
+    {"decode_whole_tokens_per_s"},
+    {"decode_steady_tokens_per_s"},
+    {"accept_rate"},
+    {"accept_length"},
+    {"event_gap_ms"},
+    {"num_tokens_out"},
+};
+
+constexpr std::string_view kSoakKeys[] = {"window"};
+constexpr ColumnSpec kSoak[] = {{"output_tokens_per_s"},
+                                {"ttft_ms", p95},
+                                {"gap_max_ms", max},
+                                {"retention"},
+                                {"server_memory_bytes", max}};
+
+constexpr std::string_view kQualityKeys[] = {"task", "num_tokens_in", "depth"};
+constexpr ColumnSpec kQuality[] = {{"ttft_ms"}, {"num_tokens_out"}};
+
+constexpr std::string_view kKernelKeys[] = {"what", "op", "isa", "threads"};
+constexpr std::string_view kLinkKeys[] = {"link", "size_bytes"};
+constexpr ColumnSpec kLink[] = {{"bandwidth"}, {"latency"}, {"data_wrong", max}};
+
+constexpr TableSpec kSpecs[] = {
+    {"sweep", kSweepKeys, kSweep},
+    {"concurrency", kConcurrencyKeys, kConcurrency},
+    {"load", kLoadKeys, kLoad},
+    {"starvation", kStarvationKeys, kStarvation},
+    {"prefix", kPrefixKeys, kPrefix},
+    {"spec", kSpecKeys, kSpec},
+    {"soak", kSoakKeys, kSoak},
+    {"quality", kQualityKeys, kQuality},
+    {"coldstart", {}, {}},
+    {"kernel", kKernelKeys, {}},
+    {"link", kLinkKeys, kLink},
+};
+
+}  // namespace
+
+const TableSpec* find_table_spec(std::string_view experiment) {
+  for (const TableSpec& spec : kSpecs) {
+    if (spec.experiment == experiment) return &spec;
+  }
+  return nullptr;
+}
+
+double pick(const Summary& summary, Statistic statistic) {
+  switch (statistic) {
+    case p95:
+      return summary.p95;
+    case Statistic::max:
+      return summary.max;
+    case median:
+      break;
+  }
+  return summary.p50;
+}
+
+bool is_victim(std::string_view label) { return label.starts_with("victim"); }
+
+bool is_attacker_alone(std::string_view label) {
+  return label.starts_with("attacker") && label.find("alone") != std::string_view::npos;
+}
+
+bool is_attacker(std::string_view label) {
+  return label.starts_with("attacker") && !is_attacker_alone(label);
+}
+
+}  // namespace evener::bench
