@@ -49,11 +49,13 @@ struct RequestPlan {
   json::Value more;     // an object: further fields of the body (tools, response_format); they win
   bool keep_text = false;
   std::chrono::milliseconds timeout{600'000};  // for all of it
-  std::optional<Clock::time_point> scheduled;  // open loop
+  std::optional<Clock::time_point> scheduled;  // open loop: not sent before
 };
 
+// All on the client's own thread, which must not be held up; may start and cancel requests.
 struct Observer {
-  // On the client's own thread, which must not be held up; may start and cancel requests.
+  // About to be sent, at its time if it has one. False: it is not, and ends as cancelled.
+  std::function<bool()> on_due;
   std::function<void(const OutputEvent& event, std::string_view text)> on_event;
   std::function<void(RequestRecord record)> on_end;  // exactly once, also after cancel
 };
@@ -70,7 +72,9 @@ class Client {
   // Does not connect yet. `start` is time zero of all records. Errors: invalid_argument (a URL of
   // another scheme, with spaces, ...), not_found (ca_file).
   static Result<std::unique_ptr<Client>> create(const Target& target, Clock::time_point start);
-  virtual ~Client() = default;  // cancels what runs; every on_end has been called then
+  // Cancels what runs; every on_end has been called then. What an on_end starts meanwhile ends as
+  // cancelled too, and what waits for a call_at is not called.
+  virtual ~Client() = default;
 
   using RequestNumber = uint64_t;
   virtual RequestNumber start(RequestPlan plan, Observer observer) = 0;

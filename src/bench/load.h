@@ -12,7 +12,8 @@
 
 namespace evener::bench {
 
-// The next request of user `user`, or none: that user is done.
+// The next request of user `user`, or none: that user is done. On the caller's thread, for making a
+// long prompt takes a while; after on_record of the user's last request.
 using NextPlan = std::function<std::optional<RequestPlan>(uint32_t user)>;
 using OnRecord = std::function<void(RequestRecord)>;  // on the client's thread
 
@@ -31,7 +32,7 @@ LoadResult run_closed_loop(Client& client, uint32_t num_users, const NextPlan& n
                            const OnRecord& on_record, const std::atomic<bool>& stop);
 
 // Sends plan i at `begin + arrivals[i]`, whatever has come back. More than `max_in_flight` at a
-// time are not sent but counted.
+// time are not sent but counted. `plan` is called on the caller's thread, ahead of the time.
 struct OpenLoop {
   std::vector<Nanoseconds> arrivals;  // rising
   uint32_t max_in_flight = 1024;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/finding.h"
+
 // What was seen of one request: raw, so that every figure of a report can be worked out again.
 // Source: reference/serving/bench.md, 1.
 
@@ -70,7 +72,15 @@ struct RequestRecord {
   bool done_seen = false;  // "[DONE]", or the whole body of an answer that is not streamed
   std::string request_id;  // the server's "id"
   Finish finish = Finish::error;
-  std::string error;  // empty unless finish is error or timeout
+  // What ended it, if finish is error or timeout: server_down (no connection, TLS), refused,
+  // http_error, reset, truncated_stream, error_event, malformed_event, timed_out. The same in
+  // words.
+  std::optional<Fault> fault;
+  std::string error;
+  // Events that were no JSON or no chunk. The stream goes on after one; only an answer of nothing
+  // else ends with that fault.
+  uint32_t num_malformed_events = 0;
+  bool usage_disagreed = false;  // given twice: another prompt size, or fewer tokens than before
 
   // Counts by the server's usage; absent where it gives none.
   std::optional<uint64_t> num_tokens_in;
@@ -79,7 +89,7 @@ struct RequestRecord {
   std::optional<uint64_t> num_tokens_reasoning;
   ServerTimes server;
 
-  uint64_t output_hash = 0;  // xxh64 of the text of all channels in their order
+  uint64_t output_hash = 0;  // xxh64 of the text of all channels in their order; 0: none came
   std::string text;          // the answer's content, where the experiment judges it; else empty
   std::string tool_calls;    // JSON array as assembled from the deltas; empty if there were none
 };
