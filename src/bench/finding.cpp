@@ -1,79 +1,52 @@
 #include "bench/finding.h"
 
+#include <array>
+
 namespace evener::bench {
+namespace {
+
+// In the order of Fault.
+constexpr std::array<std::string_view, size_t(kLastFault) + 1> kWords = {
+    "server_down",
+    "refused",
+    "http_error",
+    "reset",
+    "truncated_stream",
+    "error_event",
+    "malformed_event",
+    "timed_out",
+    "empty_answer",
+    "no_usage",
+    "wrong_usage",
+    "early_end",
+    "cached_prompt",
+    "cold_unproven",
+    "merged_events",
+    "buffered_stream",
+    "stall",
+    "gaps_unexplained",
+    "sender_late",
+    "concurrency_missed",
+    "retried",
+    "too_few_samples",
+    "clock_jumped",
+    "clocks_moved",
+    "thermal_drift",
+    "swapped",
+    "busy_machine",
+    "card_idle",
+    "wrong_answer",
+    "memory_grew",
+    "slowed_down",
+    "interrupted",
+    "recording_failed",
+    "config_changed",
+};
+
+}  // namespace
 
 std::string_view to_word(Fault fault) {
-  switch (fault) {
-    case Fault::server_down:
-      return "server_down";
-    case Fault::refused:
-      return "refused";
-    case Fault::http_error:
-      return "http_error";
-    case Fault::reset:
-      return "reset";
-    case Fault::truncated_stream:
-      return "truncated_stream";
-    case Fault::error_event:
-      return "error_event";
-    case Fault::malformed_event:
-      return "malformed_event";
-    case Fault::timed_out:
-      return "timed_out";
-    case Fault::empty_answer:
-      return "empty_answer";
-    case Fault::no_usage:
-      return "no_usage";
-    case Fault::wrong_usage:
-      return "wrong_usage";
-    case Fault::early_end:
-      return "early_end";
-    case Fault::cached_prompt:
-      return "cached_prompt";
-    case Fault::cold_unproven:
-      return "cold_unproven";
-    case Fault::merged_events:
-      return "merged_events";
-    case Fault::buffered_stream:
-      return "buffered_stream";
-    case Fault::stall:
-      return "stall";
-    case Fault::gaps_unexplained:
-      return "gaps_unexplained";
-    case Fault::sender_late:
-      return "sender_late";
-    case Fault::concurrency_missed:
-      return "concurrency_missed";
-    case Fault::retried:
-      return "retried";
-    case Fault::too_few_samples:
-      return "too_few_samples";
-    case Fault::clock_jumped:
-      return "clock_jumped";
-    case Fault::clocks_moved:
-      return "clocks_moved";
-    case Fault::thermal_drift:
-      return "thermal_drift";
-    case Fault::swapped:
-      return "swapped";
-    case Fault::busy_machine:
-      return "busy_machine";
-    case Fault::card_idle:
-      return "card_idle";
-    case Fault::wrong_answer:
-      return "wrong_answer";
-    case Fault::memory_grew:
-      return "memory_grew";
-    case Fault::slowed_down:
-      return "slowed_down";
-    case Fault::interrupted:
-      return "interrupted";
-    case Fault::recording_failed:
-      return "recording_failed";
-    case Fault::config_changed:
-      return "config_changed";
-  }
-  return "";
+  return size_t(fault) < kWords.size() ? kWords[size_t(fault)] : std::string_view();
 }
 
 std::optional<Fault> fault_of(std::string_view word) {
