@@ -55,9 +55,9 @@ struct RequestPlan {
 // All on the client's own thread, which must not be held up; may start and cancel requests.
 struct Observer {
   // About to be sent, at its time if it has one. False: it is not, and ends as cancelled.
-  std::function<bool()> on_due;
-  std::function<void(const OutputEvent& event, std::string_view text)> on_event;
-  std::function<void(RequestRecord record)> on_end;  // exactly once, also after cancel
+  std::function<bool()> on_due = {};
+  std::function<void(const OutputEvent& event, std::string_view text)> on_event = {};
+  std::function<void(RequestRecord record)> on_end = {};  // exactly once, also after cancel
 };
 
 struct HttpAnswer {
