@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,36 +31,60 @@ int run_command(const Command& command) {
   return status ? *status : report(status.error());
 }
 
-bool is_command(std::string_view word) {
-  return std::any_of(kCommands, kCommands + kNumCommands,
-                     [word](const Command* command) { return word == command->name; });
+using Commands = std::span<const Command* const>;
+
+const Command* find(Commands commands, std::string_view name) {
+  const auto found = std::ranges::find(commands, name, &Command::name);
+  return found == commands.end() ? nullptr : *found;
 }
 
-Error unknown_command(std::string_view word) {
+Error unknown_command(const std::string& doing, std::string_view word, Commands commands) {
   std::string names;
-  for (size_t i = 0; i < kNumCommands; ++i) {
-    names += fmt::format("{}{}", i == 0 ? "" : ", ", kCommands[i]->name);
+  for (const Command* command : commands) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", command->name);
   }
   return {.code = Code::invalid_argument,
-          .doing = "run",
+          .doing = doing,
           .where = fmt::format("'{}'", printable(word, 40)),
           .why = "there is no such command",
           .remedy = "commands are " + names};
 }
 
+// Of the leading words, which name commands. CLI11 would not tell which there are.
+Status check_command_names(std::span<char* const> words) {
+  Commands commands(kCommands, kNumCommands);
+  std::string doing = "run";
+  for (const std::string_view word : words) {
+    if (commands.empty() || word.starts_with('-')) return {};
+    const Command* command = find(commands, word);
+    if (command == nullptr) return unknown_command(doing, word, commands);
+    commands = command->commands;
+    doing += fmt::format(" {}", word);
+  }
+  return {};
+}
+
+// `chosen` becomes the one that was named.
+void add_command(CLI::App& parent, const Command& command, const Command*& chosen) {
+  CLI::App* app = parent.add_subcommand(command.name, command.summary);
+  if (!command.commands.empty()) app->require_subcommand(1);
+  for (const Command* inner : command.commands) add_command(*app, *inner, chosen);
+  if (command.run == nullptr) return;
+  CommandLine line(*app);
+  command.add_options(line);
+  app->callback([&chosen, &command] { chosen = &command; });
+}
+
 int run(int argc, char** argv) {
-  if (argc > 1 && *argv[1] != '-' && !is_command(argv[1])) return report(unknown_command(argv[1]));
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const Status names = check_command_names(words.subspan(std::min<size_t>(1, words.size())));
+  if (!names) return report(names.error());
   CLI::App app("Runs large language models on the cards and cores of one workstation.", "evener");
   app.set_version_flag("--version", fmt::format("evener {}", kVersion));
   app.require_subcommand(1);
   const Command* chosen = nullptr;
-  for (size_t i = 0; i < kNumCommands; ++i) {
-    const Command* command = kCommands[i];
-    CLI::App* sub = app.add_subcommand(command->name, command->summary);
-    CommandLine line(*sub);
-    command->add_options(line);
-    sub->callback([&chosen, command] { chosen = command; });
-  }
+  for (const Command* command : Commands(kCommands, kNumCommands))
+    add_command(app, *command, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

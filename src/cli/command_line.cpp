@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +21,10 @@ template <>
 constexpr const char* kTypeName<std::filesystem::path> = "FILE";
 template <>
 constexpr const char* kTypeName<std::vector<std::string>> = "TEXT";
+template <>
+constexpr const char* kTypeName<std::vector<uint64_t>> = "N,...";
+template <>
+constexpr const char* kTypeName<std::vector<double>> = "X,...";
 
 }  // namespace
 
@@ -53,22 +58,34 @@ Option& Option::excludes(const Option& other) {
   return *this;
 }
 
+Option& Option::separated_by_commas() {
+  option_->delimiter(',');
+  return *this;
+}
+
 template <typename T>
 Option CommandLine::add(const std::string& names, T& value, const std::string& help) {
+  CLI::Option* option = nullptr;
   if constexpr (std::is_same_v<T, bool>) {
-    return Option(app_.add_flag(names, value, help));
+    option = app_.add_flag(names, value, help);
   } else {
-    CLI::Option* option = app_.add_option(names, value, help)->type_name(kTypeName<T>);
+    option = app_.add_option(names, value, help)->type_name(kTypeName<T>);
     bool has_default = true;
     if constexpr (requires { value.empty(); }) has_default = !value.empty();
-    return Option(has_default ? option->capture_default_str() : option);
+    if constexpr (requires { value.has_value(); }) has_default = value.has_value();
+    if (has_default) option->capture_default_str();
   }
+  if (!group_.empty()) option->group(group_);
+  return Option(option);
 }
 
 template Option CommandLine::add(const std::string&, bool&, const std::string&);
 template Option CommandLine::add(const std::string&, std::string&, const std::string&);
 template Option CommandLine::add(const std::string&, std::filesystem::path&, const std::string&);
 template Option CommandLine::add(const std::string&, std::vector<std::string>&, const std::string&);
+template Option CommandLine::add(const std::string&, std::vector<uint64_t>&, const std::string&);
+template Option CommandLine::add(const std::string&, std::vector<double>&, const std::string&);
+template Option CommandLine::add(const std::string&, std::optional<double>&, const std::string&);
 template Option CommandLine::add(const std::string&, uint16_t&, const std::string&);
 template Option CommandLine::add(const std::string&, uint32_t&, const std::string&);
 template Option CommandLine::add(const std::string&, uint64_t&, const std::string&);

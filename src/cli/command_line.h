@@ -23,6 +23,7 @@ class Option {
   Option& in_bytes();  // takes 12G, 300M
   Option& from_environment(const std::string& variable);
   Option& excludes(const Option& other);
+  Option& separated_by_commas();  // of a vector: 1,2,3
 
  private:
   CLI::Option* option_;
@@ -34,12 +35,17 @@ class CommandLine {
   explicit CommandLine(CLI::App& app) : app_(app) {}
 
   // A name without dashes is a positional. T: bool (a flag), std::string, std::filesystem::path,
-  // the unsigned integers, int32_t, float, double, std::vector<std::string> (may be given again).
+  // the unsigned integers, int32_t, float, double, std::optional<double>, std::vector of
+  // std::string, uint64_t or double (may be given again).
   template <typename T>
   Option add(const std::string& names, T& value, const std::string& help);
 
+  // What is added from here on stands under this heading of the help.
+  void begin_group(const std::string& heading) { group_ = heading; }
+
  private:
   CLI::App& app_;
+  std::string group_;
 };
 
 }  // namespace evener::cli

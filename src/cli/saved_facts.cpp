@@ -20,15 +20,9 @@ namespace fs = std::filesystem;
 constexpr size_t kStartsMax = 10;
 constexpr const char* kSaving = "save the facts for --verify";
 
-// Relative values count as unset: the XDG specification says so.
-fs::path state_folder() {
-  fs::path base = environment("XDG_STATE_HOME");
-  if (!base.is_absolute()) {
-    const fs::path home = environment("HOME");
-    if (!home.is_absolute()) return {};
-    base = home / ".local" / "state";
-  }
-  return base / "evener" / "doctor";
+fs::path doctor_folder() {
+  const fs::path folder = state_folder();
+  return folder.empty() ? fs::path() : folder / "doctor";
 }
 
 // Changes with every start of the machine; a name for a file.
@@ -82,7 +76,7 @@ void forget_old(const fs::path& folder) {
 }  // namespace
 
 Result<fs::path> save_facts(const host::HostFacts& facts) {
-  const fs::path folder = state_folder();
+  const fs::path folder = doctor_folder();
   if (folder.empty()) return cannot_save("HOME", "it is not set");
   std::error_code error;
   fs::create_directories(folder, error);
@@ -96,11 +90,11 @@ Result<fs::path> save_facts(const host::HostFacts& facts) {
 }
 
 Result<SavedFacts> earlier_facts() {
-  const std::vector<Start> starts = saved_starts(state_folder());
+  const std::vector<Start> starts = saved_starts(doctor_folder());
   if (starts.empty()) {
     return Error{.code = Code::not_found,
                  .doing = "compare with earlier facts",
-                 .where = state_folder().string(),
+                 .where = doctor_folder().string(),
                  .why = "nothing has been saved there",
                  .remedy =
                      "run evener doctor before the change, or name a file: "
