@@ -17,6 +17,8 @@ struct ExperimentOptions {
   uint32_t num_rounds = 3;
   uint32_t num_tokens_out = 256;
   bool allow_cached = false;  // do not flush, do not ask for cold prompts
+  std::chrono::milliseconds timeout{600'000};  // for one request
+  std::chrono::milliseconds idle{2'000};       // after a warm-up
 
   struct Sweep {
     std::vector<uint64_t> lengths;  // tokens
