@@ -40,9 +40,8 @@ struct Speed {
   double decode_tokens_per_s = 0;
 
   std::chrono::duration<double> time(uint64_t num_tokens_in, uint64_t num_tokens_out) const {
-    return std::chrono::duration<double>(
-        static_cast<double>(num_tokens_in) / prefill_tokens_per_s +
-        static_cast<double>(num_tokens_out) / decode_tokens_per_s);
+    return std::chrono::duration<double>(static_cast<double>(num_tokens_in) / prefill_tokens_per_s +
+                                         static_cast<double>(num_tokens_out) / decode_tokens_per_s);
   }
 };
 

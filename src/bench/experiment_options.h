@@ -16,7 +16,7 @@ struct ExperimentOptions {
   uint64_t seed = 1;
   uint32_t num_rounds = 3;
   uint32_t num_tokens_out = 256;
-  bool allow_cached = false;  // do not flush, do not ask for cold prompts
+  bool allow_cached = false;                   // do not flush, do not ask for cold prompts
   std::chrono::milliseconds timeout{600'000};  // for one request
   std::chrono::milliseconds idle{2'000};       // after a warm-up
 
