@@ -153,8 +153,8 @@ Section failures(const Analysis& analysis) {
 std::vector<Text> not_measured(const Analysis& analysis) {
   const Text colon{": ", "："};
   std::vector<Text> list;
-  for (size_t i = 0; i < kNumExperiments; ++i) {
-    const std::string_view name = kExperiments[i]->name;
+  for (const Experiment* experiment : experiments()) {
+    const std::string_view name = experiment->name;
     const std::vector<const Point*> points = analysis.points_of(name);
     const bool has_result = std::any_of(
         points.begin(), points.end(), [](const Point* point) { return !point->complete.empty(); });
