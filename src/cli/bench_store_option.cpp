@@ -20,14 +20,14 @@ Error no_folder(Code code, const std::filesystem::path& folder, std::string why)
 void add_store_option(CommandLine& line, std::filesystem::path& store) {
   line.add("--store", store,
            "file that results are added to and read from; default: evener/bench.sqlite in "
-           "$XDG_STATE_HOME or ~/.local/state");
+           "$XDG_DATA_HOME or ~/.local/share");
 }
 
 Result<std::filesystem::path> store_file(const std::filesystem::path& store) {
   if (!store.empty()) return store;
-  const std::filesystem::path folder = state_folder();
+  const std::filesystem::path folder = data_folder();
   if (folder.empty()) {
-    return no_folder(Code::not_found, {}, "neither XDG_STATE_HOME nor HOME names a folder");
+    return no_folder(Code::not_found, {}, "neither XDG_DATA_HOME nor HOME names a folder");
   }
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -9,8 +9,9 @@ namespace evener::cli {
 // empty if it is not set. What is Evener's own to say is an option.
 std::string environment(const char* name);
 
-// The folder for what a user's programs keep between runs: $XDG_STATE_HOME/evener, else
-// ~/.local/state/evener; empty if neither is known. It need not exist yet.
-std::filesystem::path state_folder();
+// Where a user's programs keep what is theirs, by the XDG specification; empty if there is no home.
+// Neither need exist yet.
+std::filesystem::path state_folder();  // $XDG_STATE_HOME/evener, ~/.local/state/evener
+std::filesystem::path data_folder();   // $XDG_DATA_HOME/evener, ~/.local/share/evener
 
 }  // namespace evener::cli
