@@ -9,13 +9,16 @@
 
 namespace evener::telemetry {
 
-// Clocks, caps, temperatures and throttle counters of the processors' cores, one hardware thread a
-// core: each reading of a clock may interrupt the core it is of.
+// Clocks, caps, temperatures and throttle counters of the processors' cores,
+// one hardware thread a core: each reading of a clock may interrupt the core it
+// is of.
 class Cores {
  public:
   explicit Cores(const host::FileTree& files);
 
   void read(const host::FileTree& files, HostReading& reading) const;
+
+  size_t num_cores() const { return cores_.size(); }
 
  private:
   void read_clocks(const host::FileTree& files, HostReading& reading) const;

@@ -11,8 +11,9 @@
 
 namespace evener::telemetry {
 
-// A thread that reads sensors at an interval and hands on each sample. The first is read at once,
-// and one more when it is told to stop, so that no run is too short for a beginning and an end.
+// A thread that reads sensors at an interval and hands on each sample. The
+// first is read at once, and one more when it is told to stop, so that no run
+// is too short for a beginning and an end.
 class Sampler {
  public:
   // `use` is called on the sampler's thread and must not throw.
@@ -22,7 +23,12 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
   ~Sampler();
 
-  // Waits for a reading that runs and the last one, for no interval. Any thread, more than once.
+  // Reads at once, out of turn, and returns when that sample was handed on. Any
+  // thread but the sampler's own.
+  void sample_now();
+
+  // Waits for a reading that runs and the last one, for no interval. Any
+  // thread, more than once.
   void stop();
 
   // What reading took so far: its own share of the run is time over the run's.
@@ -42,8 +48,12 @@ class Sampler {
   const std::function<void(const Sample&)> use_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  bool stop_ = false;  // under mutex_
-  Cost cost_;          // under mutex_
+  std::condition_variable served_;
+  // Under mutex_:
+  bool stop_ = false;
+  uint64_t num_wanted_ = 0;  // calls of sample_now
+  uint64_t num_served_ = 0;
+  Cost cost_;
   std::once_flag joined_;
   std::thread thread_;
 };

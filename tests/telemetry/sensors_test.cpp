@@ -20,7 +20,8 @@ using testing::IsEmpty;
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr const char* kRow =
-    "00000000:0B:00.0, NVIDIA GeForce RTX 3090, 312.41, 350.00, 66, N/A, 1695, 2100, 9501, 98, "
+    "00000000:0B:00.0, NVIDIA GeForce RTX 3090, "
+    "312.41, 350.00, 66, N/A, 1695, 2100, 9501, 98, "
     "20480, 4, 16, 0x0000000000000024\n";
 
 TEST(NvidiaCsv, IsReadByPlaceInOurUnits) {
@@ -48,7 +49,8 @@ TEST(NvidiaCsv, WhatIsNoCardIsLeftOut) {
   EXPECT_THAT(parse_nvidia_csv("0B:00, x, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n"), IsEmpty());
   EXPECT_THAT(parse_nvidia_csv(std::string(100'000, ',')), IsEmpty());
   const auto cards = parse_nvidia_csv(
-      "0000:0b:00.0, x, [N/A], -5, 1e9, , [Unknown Error], 0, x, 101, -1, 9, 64\n");
+      "0000:0b:00.0, x, [N/A], -5, 1e9, , [Unknown Error], 0, "
+      "x, 101, -1, 9, 64\n");
   ASSERT_EQ(cards.size(), 1);
   EXPECT_EQ(cards[0].power_w, std::nullopt);
   EXPECT_EQ(cards[0].power_cap_w, std::nullopt);
@@ -66,7 +68,8 @@ class SensorsTest : public testing::Test {
     tree_.write("proc/loadavg", "0.50 1.00 0.50 3/106 12088\n");
     tree_.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3000000\n");
   }
-  // A program that answers as nvidia-smi of a driver that knows the field of reasons by `reasons`.
+  // A program that answers as nvidia-smi of a driver that knows the field of
+  // reasons by `reasons`.
   std::string write_nvidia_smi(const std::string& reasons) {
     tree_.write("nvidia-smi", "#!/bin/sh\ncase \"$1\" in *" + reasons +
                                   "*) ;; *) echo 'Field is not a valid field to query.'; exit 2;; "
@@ -177,6 +180,19 @@ TEST_F(SensorsTest, ASamplerReadsAtItsBeginningAndItsEndHoweverShortTheRun) {
     samples.wait_for(1);
   }
   EXPECT_EQ(samples.size(), 2);
+}
+
+TEST_F(SensorsTest, ASamplerReadsOutOfTurnWhenAsked) {
+  Samples samples;
+  Sampler sampler(open(), 24h, [&](const Sample& sample) { samples.add(sample); });
+  samples.wait_for(1);
+  sampler.sample_now();
+  EXPECT_EQ(samples.size(), 2);
+  sampler.sample_now();
+  EXPECT_EQ(samples.size(), 3);
+  sampler.stop();
+  sampler.sample_now();
+  EXPECT_EQ(samples.size(), 4) << "the one of the stop";
 }
 
 }  // namespace
