@@ -31,9 +31,9 @@ enum class CaliberRule : uint8_t {
   under_test,  // what a comparison may be about: server kind, version, flags. Printed beside it
   for_readers,
 };
-CaliberRule caliber_rule(std::string_view name);
+CaliberRule caliber_rule(std::string_view name);  // of a name that no rule knows: must_match
 
-// Short, stable digest of all that must match.
+// Short, stable digest of all that must match. Where a model's hash is known its id does not count.
 std::string caliber_hash(const Caliber& caliber);
 
 struct CaliberDifference {
@@ -42,6 +42,7 @@ struct CaliberDifference {
   std::string in_b;
   CaliberRule rule;
 };
+// Those that must match first, then in order of their names.
 std::vector<CaliberDifference> differences(const Caliber& a, const Caliber& b);
 
 }  // namespace evener::bench

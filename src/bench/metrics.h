@@ -23,45 +23,63 @@ struct Metric {
   std::string_view formula;  // printed beside the column: "(n_out - 1) / (t_last - t_1)"
   enum class Better : uint8_t { lower, higher, neither } better;
 };
-// ttft_ms, ttft_scheduled_ms, prefill_tokens_per_s, itl_ms, event_gap_ms, tpot_ms, ttst_ms,
-// decode_whole_tokens_per_s, decode_steady_tokens_per_s, decode_server_tokens_per_s,
-// prefill_server_tokens_per_s, queue_server_ms, gap_max_ms, num_gaps_over_1s, e2e_ms,
-// sender_lag_ms, num_tokens_in, num_tokens_cached, num_tokens_out (one sample a request), and of a
-// whole cell: output_tokens_per_s, output_plateau_tokens_per_s, total_tokens_per_s,
-// concurrency_achieved, cache_hit_share, requests_per_s, accept_rate, accept_length,
-// energy_j_per_token.
+// One sample a request:
+//   ttft_ms, ttft_scheduled_ms, prefill_tokens_per_s, tpot_ms, ttst_ms, decode_whole_tokens_per_s,
+//   decode_steady_tokens_per_s, decode_server_tokens_per_s, prefill_server_tokens_per_s,
+//   queue_server_ms, event_gap_p95_ms, itl_p95_ms, gap_max_ms, num_gaps_over_1s, e2e_ms,
+//   sender_lag_ms, num_tokens_in, num_tokens_cached, num_tokens_out, num_tokens_reasoning
+// Pooled over the requests of a cell: event_gap_ms, itl_ms.
+// One of a cell: output_tokens_per_s, output_plateau_tokens_per_s, total_tokens_per_s,
+//   concurrency_achieved, cache_hit_share, requests_per_s, accept_rate, accept_length,
+//   energy_j_per_token.
 std::span<const Metric> metrics();
 const Metric* find_metric(std::string_view key);
 
+// Whether a request is in its cell's figures: neither excluded nor failed (error, timeout) nor
+// answered with nothing.
+bool is_sample(const RequestRecord& record);
+
+// By the server's usage; where it gives none, the sum of the events' tokens if every event has a
+// count. Never by the number of events.
+std::optional<uint64_t> num_tokens_out(const RequestRecord& record);
+
+// Tokens of each event: as the server says, or one each if there are as many events as tokens (one
+// fewer if a stop token, which has no text, ended the answer). Empty if not known.
+std::vector<uint32_t> tokens_of_events(const RequestRecord& record);
+
 // The figures of one request; absent where the formula does not apply (no stream, one token, no
-// usage, cached tokens unknown).
+// usage, cached tokens unknown). A cancelled one has no end-to-end time and no count of tokens out.
 std::map<std::string_view, double> request_figures(const RequestRecord& record);
 
-// Times between events after the first one, in ms, in order. With per-token counts (num_tokens) a
-// gap of 0 for each further token of an event belongs to the other list.
+// Times between events after the first one, in ms, in order: what a reader feels.
 std::vector<double> event_gaps_ms(const RequestRecord& record);
-std::vector<double> token_gaps_ms(
-    const RequestRecord& record);  // empty if tokens an event are unknown
+// Times between tokens: a gap of 0 for each further token of an event. Empty if tokens of events
+// are not known.
+std::vector<double> token_gaps_ms(const RequestRecord& record);
 
-// All figures of a cell: per-request ones over its requests (those excluded or failed left out),
-// gaps pooled, the cell's own, and its values under their keys.
+// All figures of a cell: per-request ones over its requests that count, gaps pooled, the cell's
+// own, and its values under their keys (but those that its requests give). `requests` and `values`
+// may hold those of other cells. The plateau is that of target "num_users". The prefill rate is
+// left out for requests that waited beside others. The window is from the first request's sending
+// to the last one's end, failed ones too. Energy is the sum of values "energy_j".
 using CellFigures = std::map<std::string, Summary, std::less<>>;
 CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> requests,
                          std::span<const Value> values);
 
-// Share of requests that meet every limit that is set, and how many a second that is. A request of
-// fewer than two tokens is judged by the other limits.
 struct Limits {
-  std::optional<double> ttft_ms;
-  std::optional<double> tpot_ms;
-  std::optional<double> gap_max_ms;
-  std::optional<double> e2e_ms;
+  std::optional<double> ttft_ms = {};
+  std::optional<double> tpot_ms = {};
+  std::optional<double> gap_max_ms = {};
+  std::optional<double> e2e_ms = {};
 };
 struct Goodput {
   uint64_t num_good = 0;
   uint64_t num_requests = 0;
   double requests_per_s = 0;  // good ones in the window
 };
+// Requests, but excluded ones, that meet every limit that is set. Failed ones and those whose
+// figure is not known do not; one of fewer than two tokens is judged by the other limits. Where a
+// request had a time at which it should have been sent, ttft and e2e count from there.
 Goodput goodput(std::span<const RequestRecord> requests, const Limits& limits, Nanoseconds window);
 
 }  // namespace evener::bench
