@@ -38,12 +38,12 @@ std::string explain_certificate(long code, const std::string& host) {
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       return fmt::format(
           "nobody this machine trusts vouches for the certificate of '{}' ({}): give its "
-          "certificate with --ca-file, or --no-verify to measure without the check",
+          "certificate with --ca-file, or --insecure to measure without the check",
           host, why);
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return fmt::format(
-          "the certificate is not one of '{}' ({}): use the name it was made for, or --no-verify "
+          "the certificate is not one of '{}' ({}): use the name it was made for, or --insecure "
           "to "
           "measure without the check",
           host, why);
