@@ -8,22 +8,21 @@
 // model does; the best round counts, which is what a busy machine leaves comparable, and with
 // --cpu-time and one thread, the thread's own time. Prints GMAC/s
 // (multiply-adds) and GB/s of packed weights. `pack` is the speed of upload, in GB/s of the file.
-// What the machine can do at most says machine_bench.
+// What the machine can do at most says evener bench kernel.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "bench/machine/random_weights.h"
 #include "best_seconds.h"
 #include "device/cpu/linear.h"
 #include "device/cpu/packed_weight.h"
@@ -47,28 +46,11 @@ struct Options {
 
 using Seconds = std::chrono::duration<double>;
 
-// Any bits do: codes are all legal, and what is not a number costs the same.
-std::vector<std::byte> random_bytes(size_t size) {
-  std::mt19937 random(1);
-  std::vector<std::byte> bytes(size);
-  for (std::byte& byte : bytes) byte = std::byte(random() % 120);  // halves below 2^7
-  return bytes;
-}
-
 class Bench {
  public:
   Bench(const Options& options, DType dtype, ThreadPool& pool, const LinearKernels& kernels)
       : options_(options), pool_(pool), kernels_(kernels) {
-    const DTypeInfo& layout = info(dtype);
-    bytes_ =
-        random_bytes(options.outputs * options.inputs / layout.block_size * layout.block_bytes);
-    // Arithmetic is slow where numbers are subnormal.
-    if (dtype == DType::MXFP4) {
-      for (size_t i = 0; i < bytes_.size(); i += layout.block_bytes) bytes_[i] = std::byte{120};
-    }
-    if (dtype == DType::BF16) {
-      for (size_t i = 1; i < bytes_.size(); i += 2) bytes_[i] = std::byte{60};
-    }
+    bytes_ = bench::random_weights(dtype, options.outputs * options.inputs);
     source_ = {.name = "bench",
                .dtype = dtype,
                .outputs = options.outputs,

@@ -16,14 +16,11 @@ namespace evener::bench {
 
 // What this machine is to the run.
 enum class HostRole : uint8_t {
-  server,  // the server computes here, or the machine itself is measured: host.
-           // and device. parts
-  client,  // only the client runs here; what the server's machine is like is not
-           // known: client. part
+  server,  // the server computes here, or the machine itself is measured
+  client,  // only the client runs here; what the server's machine is like is not known
 };
 
-// What the kernel says beside the facts of src/host; absent where it does not
-// say.
+// What the kernel says beside the facts of src/host; absent where it does not say.
 struct HostSizes {
   std::optional<size_t> num_cores;
   std::optional<size_t> num_cpus;  // hardware threads
@@ -32,13 +29,13 @@ struct HostSizes {
   std::vector<std::string> isas;       // "avx2", "avx512vnni": those that kernels exist for
 };
 
-// host.    facts_hash, board, cpu, sockets, cores, cpus, isa, ram_bytes, swap,
-// kernel, iommu,
-//          cpu_clock_cap_mhz, cards, peers ("2 of 2 pairs allowed")
-// device.BUS.  name, vram_bytes, driver, power_cap_w, clock_cap_mhz, link ("16
-// GT/s x16") client.  cpu, cpus, ram_bytes, kernel; and host. nothing at all A
-// link is told by its best possible values, for it sinks when idle. `sample`
-// has all cards, read when the machine was quiet.
+// Of a server:
+//   host.        facts_hash, board, cpu, sockets, cores, cpus, isa, ram_bytes, swap, kernel, iommu,
+//                cpu_clock_cap_mhz, cards, peers ("1 of 2 directions allowed")
+//   device.BUS.  name, vram_bytes, driver, power_cap_w, clock_cap_mhz, link ("16 GT/s x16")
+// Of a client:
+//   client.      cpu, cpus, ram_bytes, kernel
+// A link is told by the best it can be, for it sinks when idle. `sample` has all cards.
 Caliber host_caliber(const host::HostFacts& facts, const HostSizes& sizes,
                      const telemetry::Sample& sample, HostRole role);
 

@@ -32,39 +32,33 @@ struct Interval {
   Nanoseconds ended{0};
 };
 
-// What telemetry says of one cell. `rows` are those of its window, and the last
-// one before it, in order of time; `requests` is when requests ran. At most one
-// finding of a kind and a part.
+// What telemetry says of one cell. `rows` are those of its window, and the last one before it, in
+// order of time; `requests` is when requests ran. At most one finding of a kind and a part.
 //
-//   clocks_moved   voids: a card's power cap or the upper end of its core clock
-//   changed, the cap of
-//                  the processors' clock changed, their throttle counters rose,
-//                  or a card slowed itself down for heat, current or the
-//                  board's sake in a busy moment. note: a card was at its power
-//                  cap, which is how it is set. warning: the core clock of a
-//                  busy card in the second half of the cell is more than 10 %
-//                  off the first (medians of 4 readings or more each)
-//   swapped        warning: more than 1 MiB came back from swap
-//   busy_machine   warning: others than the run had more than 5 % of the
-//   processors, or more than
-//                  0.2 of one where that is more; the hypervisor gave more than
-//                  5 % away. With a foreign server here: tasks waited for a
-//                  processor in more than a quarter of the time, and the load
-//                  average is over 1.5 a processor
-//   card_idle      voids: a claimed card was never busy for a fifth of the time
-//   in the readings
-//                  while requests ran, of which there were two or more; fewer:
-//                  note, nothing is proven
+//   clocks_moved   voids: a card's power cap or the upper end of its core clock changed, the cap of
+//                  the processors' clock changed, their throttle counters rose, or a card slowed
+//                  itself down for heat, current or the board's sake in a busy moment
+//                  note: a card was at its power cap, which is how it is set
+//                  warning: the core clock of a busy card in the second half of the cell is more
+//                  than 10 % off the first (medians of 4 readings or more each)
+//   swapped        warning: 1 MiB or more came back from swap
+//   busy_machine   warning: others than the run had more than 5 % of the processors, or more than
+//                  0.2 of one where that is more; the hypervisor gave more than 5 % away. Beside a
+//                  foreign server: tasks waited for a processor in more than a quarter of the time,
+//                  and the load average is over 1.5 a processor
+//   card_idle      voids: a claimed card was never busy for a fifth of the time in the readings
+//                  while requests ran, of which there were two or more
+//                  note: there were fewer, so nothing is proven
 std::vector<Finding> check_telemetry(const CellRecord& cell, std::span<const TelemetryRow> rows,
                                      std::span<const Interval> requests, const WatchRules& rules);
 
-// Temperatures at which cells began: of each card by its bus address (the
-// junction where it is told, else the edge), and of the processors ("cpu").
+// Temperatures at which cells began: of each card by its bus address (the junction where it is
+// told, else the edge), and of the processors ("cpu").
 using Temperatures = std::map<std::string, double>;
 Temperatures temperatures_of(const telemetry::Sample& sample);
 
-// thermal_drift: a card began this cell more than 15 degrees, or the processors
-// 25, away from where the first cell of the experiment did. Warning.
+// thermal_drift: a card began this cell more than 15 degrees, or the processors 25, away from where
+// the first cell of the experiment did. Warning.
 std::vector<Finding> check_drift(const std::string& cell, const Temperatures& first,
                                  const Temperatures& here);
 
@@ -75,13 +69,12 @@ struct WatchOptions {
   std::vector<std::string> claimed_cards;
 };
 
-// A recorder that hands all on to another, reads the sensors meanwhile, and
-// judges each cell when it ends: what it finds is recorded, and a cell that it
-// voids is ended so. Cells follow each other.
+// A recorder that hands all on to another, reads the sensors meanwhile, and judges each cell when
+// it ends: what it finds is recorded, and a cell that it voids is ended so. Cells follow each
+// other.
 class Watch final : public Recorder {
  public:
-  // Reads the sensors for the first time before it returns. `inner` outlives
-  // it.
+  // Reads the sensors for the first time before it returns. `inner` outlives it.
   Watch(Recorder& inner, WatchOptions options);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;

@@ -9,9 +9,8 @@
 
 namespace evener::telemetry {
 
-// Clocks, caps, temperatures and throttle counters of the processors' cores,
-// one hardware thread a core: each reading of a clock may interrupt the core it
-// is of.
+// Clocks, caps, temperatures and throttle counters of the processors' cores, one hardware thread a
+// core: each reading of a clock may interrupt the core it is of.
 class Cores {
  public:
   explicit Cores(const host::FileTree& files);

@@ -11,9 +11,8 @@
 
 namespace evener::telemetry {
 
-// A thread that reads sensors at an interval and hands on each sample. The
-// first is read at once, and one more when it is told to stop, so that no run
-// is too short for a beginning and an end.
+// A thread that reads sensors at an interval and hands on each sample. The first is read at once,
+// and one more when it is told to stop, so that no run is too short for a beginning and an end.
 class Sampler {
  public:
   // `use` is called on the sampler's thread and must not throw.
@@ -23,12 +22,11 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
   ~Sampler();
 
-  // Reads at once, out of turn, and returns when that sample was handed on. Any
-  // thread but the sampler's own.
+  // Reads at once, out of turn, and returns when that sample was handed on. Any thread but the
+  // sampler's own.
   void sample_now();
 
-  // Waits for a reading that runs and the last one, for no interval. Any
-  // thread, more than once.
+  // Waits for a reading that runs and the last one, for no interval. Any thread, more than once.
   void stop();
 
   // What reading took so far: its own share of the run is time over the run's.

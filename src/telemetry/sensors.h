@@ -23,19 +23,17 @@ struct SensorOptions {
   std::string nvidia_smi;            // path of the program; empty: NVIDIA's cards are not asked
 };
 
-// What this machine can be asked while something runs. All texts are taken as
-// hostile: what is no number within its limits is absent. Reads only, and wakes
-// no sleeping card. One thread at a time. Judge: tests/telemetry.
+// What this machine can be asked while something runs. All texts are taken as hostile: what is no
+// number within its limits is absent. Reads only, and wakes no sleeping card. One thread at a time.
+// Judge: tests/telemetry.
 class Sensors {
  public:
-  // Finds the sensors that are there; none is an error, for a container may
-  // show nothing.
+  // Finds the sensors that are there; none is an error, for a container may show nothing.
   static Sensors open(SensorOptions options);
 
-  // A sample has the fast sources each time, clocks and temperatures of cores
-  // at most once a second, and NVIDIA's cards at most every two seconds: those
-  // left out are absent in between. May take as long as a driver takes to
-  // answer; nvidia-smi is ended after two seconds.
+  // A sample has the fast sources each time, clocks and temperatures of cores at most once a
+  // second, and NVIDIA's cards at most every two seconds: those left out are absent in between. May
+  // take as long as a driver takes to answer; nvidia-smi is ended after two seconds.
   Sample read(std::chrono::steady_clock::time_point now);
 
   // What is there and may not be read, with the remedy.

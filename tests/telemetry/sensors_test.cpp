@@ -68,8 +68,7 @@ class SensorsTest : public testing::Test {
     tree_.write("proc/loadavg", "0.50 1.00 0.50 3/106 12088\n");
     tree_.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3000000\n");
   }
-  // A program that answers as nvidia-smi of a driver that knows the field of
-  // reasons by `reasons`.
+  // A program that answers as nvidia-smi of a driver that knows the field of reasons by `reasons`.
   std::string write_nvidia_smi(const std::string& reasons) {
     tree_.write("nvidia-smi", "#!/bin/sh\ncase \"$1\" in *" + reasons +
                                   "*) ;; *) echo 'Field is not a valid field to query.'; exit 2;; "

@@ -3,9 +3,16 @@
 #include "bench/experiment.h"
 
 namespace evener::bench {
+
+extern const Experiment kernel_experiment;
+extern const Experiment link_experiment;
+
 namespace {
 
-constexpr std::array<const Experiment*, 0> kExperiments = {};
+constexpr std::array<const Experiment*, 2> kExperiments = {
+    &kernel_experiment,
+    &link_experiment,
+};
 
 }  // namespace
 

@@ -41,8 +41,7 @@ class Writer {
   Caliber caliber_;
 };
 
-// Of what stays as it is: the kernel's log grows, and error counters and live
-// links move.
+// Of what stays as it is: the kernel's log grows, and error counters and live links move.
 std::string facts_hash(host::HostFacts facts) {
   facts.log.clear();
   for (host::Function& function : facts.functions) {
@@ -81,8 +80,7 @@ std::string_view swap_word(const std::optional<uint64_t>& bytes) {
   return *bytes == 0 ? "off" : "on";
 }
 
-// The slot's: on a card with a switch of its own the graphics function shows
-// one inside the card.
+// The slot's: on a card with a switch of its own the graphics function shows one inside the card.
 const std::optional<host::Link>& slot_link(const host::HostFacts& facts,
                                            const host::Function& card) {
   const host::Function* end = &card;

@@ -67,8 +67,7 @@ class Judge {
   Judge(const CellRecord& cell, std::span<const TelemetryRow> rows,
         std::span<const Interval> requests, const WatchRules& rules)
       : cell_(cell), rows_(rows), requests_(requests), rules_(rules) {
-    // Those in the cell: what a reading tells of the time before it began is
-    // none of its business.
+    // Those in the cell: what a reading tells of the time before it began is none of its business.
     size_t before = 0;
     while (before < rows.size() && rows[before].at < cell.began) ++before;
     inside_ = rows.subspan(before);

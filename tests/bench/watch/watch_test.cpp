@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/notebook.h"
 #include "telemetry/fake_tree.h"
 
 namespace evener::bench {
@@ -10,30 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::IsEmpty;
-
-// Keeps what it is given.
-class Notebook final : public Recorder {
- public:
-  Nanoseconds now() const override { return Clock::now() - start_; }
-  Clock::time_point start() const override { return start_; }
-  void request(RequestRecord record) override { requests.push_back(std::move(record)); }
-  void value(Value value) override { values.push_back(std::move(value)); }
-  void finding(Finding finding) override { findings.push_back(std::move(finding)); }
-  void telemetry(telemetry::Sample) override { ++num_samples; }
-  Status end_cell(CellRecord cell) override {
-    cells.push_back(std::move(cell));
-    return {};
-  }
-
-  std::vector<RequestRecord> requests;
-  std::vector<Value> values;
-  std::vector<Finding> findings;
-  std::vector<CellRecord> cells;
-  std::atomic<size_t> num_samples = 0;
-
- private:
-  Clock::time_point start_ = Clock::now();
-};
 
 // A machine with one core, whose interval no test waits for.
 class WatchTest : public testing::Test {
@@ -87,8 +64,7 @@ TEST_F(WatchTest, ReadsAtTheBeginningAtTheEndOfEachCellAndAtItsOwnEnd) {
   EXPECT_GE(notebook_.num_samples, 3);
 }
 
-// Swapping is read each time, throttle counters once a second: the first is
-// what a short cell sees.
+// Swapping is read each time, throttle counters once a second: the first is what a short cell sees.
 TEST_F(WatchTest, JudgesACellByWhatHappenedInIt) {
   set_swapped(1000);
   Watch watch(notebook_, options());

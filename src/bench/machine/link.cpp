@@ -1,0 +1,257 @@
+// evener bench link: bandwidth and latency of the ways that data takes, over sizes, with every copy
+// compared with what was sent.
+//
+//   host to cpu:N      Device::write: one thread copies host memory into a buffer of the device
+//   cpu:N to host      Device::read
+//   cpu:N within       Device::gather_rows: the device's threads copy between two of its buffers
+//   cpu:N to cpu:M     Device::read and Device::write, through host memory: from node to node
+//
+// A latency is the time of one copy of that size, a bandwidth its bytes over that time. Sizes that
+// fit in a cache show the cache. All-reduce needs two ranks, which this program cannot form: a note
+// says so.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/experiment.h"
+#include "bench/machine/copy_pattern.h"
+#include "bench/machine/machine_cell.h"
+#include "device/create_device.h"
+#include "parallel/comm.h"
+
+namespace evener::bench {
+namespace {
+
+using device::Device;
+using device::Tensor;
+
+constexpr size_t kNumSamples = 5;
+constexpr size_t kDevicesMax = 64;
+constexpr size_t kCols = 1024;  // 4 KiB a row
+constexpr uint64_t kSizesBytes[] = {uint64_t{4} << 10,   uint64_t{16} << 10, uint64_t{64} << 10,
+                                    uint64_t{256} << 10, uint64_t{1} << 20,  uint64_t{4} << 20,
+                                    uint64_t{16} << 20,  uint64_t{64} << 20, uint64_t{256} << 20};
+
+// The same number of rows on a device.
+struct DeviceRows {
+  std::unique_ptr<device::Buffer> buffer;
+  Tensor rows;
+};
+
+Result<DeviceRows> allocate_rows(Device& device, size_t num_rows) {
+  DeviceRows made;
+  ASSIGN_OR_RETURN(made.buffer, device.allocate(num_rows * kCols * sizeof(float)));
+  made.rows = {made.buffer.get(), 0, num_rows, kCols, kCols};
+  return made;
+}
+
+// One way and one size: `send` moves what `put` has laid ready, `fetch` brings back what arrived.
+struct Way {
+  std::string name;
+  size_t num_rows;
+  FunctionRef<void(std::span<const float>)> put;
+  FunctionRef<void()> send;
+  FunctionRef<void(std::span<float>)> fetch;
+};
+
+class LinkRun {
+ public:
+  explicit LinkRun(Bench& bench) : bench_(bench) {
+    for (const uint64_t size : bench.options.link.sizes_bytes) {
+      num_rows_.push_back(std::max<size_t>(size / (kCols * sizeof(float)), 1));
+    }
+    if (!num_rows_.empty()) return;
+    for (const uint64_t size : kSizesBytes) num_rows_.push_back(size / (kCols * sizeof(float)));
+  }
+
+  Status run() {
+    RETURN_IF_ERROR(open_devices());
+    for (uint32_t round = 1; round <= bench_.options.num_rounds; ++round) {
+      for (const size_t num_rows : num_rows_) {
+        if (bench_.stop) return {};
+        if (!fits(num_rows, round)) continue;
+        RETURN_IF_ERROR(measure_size(num_rows, round));
+      }
+    }
+    tell_of_all_reduce();
+    return {};
+  }
+
+ private:
+  // One for each NUMA node.
+  Status open_devices() {
+    while (devices_.size() < kDevicesMax) {
+      auto device = device::create_device(fmt::format("cpu:{}", devices_.size()), 0);
+      if (!device && !devices_.empty() && device.error().code == Code::invalid_argument) break;
+      if (!device) return std::move(device).error();
+      devices_.push_back(*std::move(device));
+    }
+    return {};
+  }
+
+  // Two buffers on a device and three on the host, in half of its memory.
+  bool fits(size_t num_rows, uint32_t round) {
+    const size_t needed = 5 * num_rows * kCols * sizeof(float);
+    if (needed <= devices_.front()->info().memory_bytes / 2) return true;
+    if (round > 1) return false;
+    bench_.recorder.finding({Fault::too_few_samples,
+                             Severity::note,
+                             {},
+                             {},
+                             fmt::format("link: copies of {} bytes were not measured: they need {} "
+                                         "bytes of memory",
+                                         num_rows * kCols * sizeof(float), needed)});
+    return false;
+  }
+
+  Status measure_size(size_t num_rows, uint32_t round) {
+    for (const auto& device : devices_) {
+      RETURN_IF_ERROR(measure_device(*device, num_rows, round));
+      for (const auto& other : devices_) {
+        if (other != device) RETURN_IF_ERROR(measure_pair(*device, *other, num_rows, round));
+      }
+    }
+    return {};
+  }
+
+  Status measure_device(Device& device, size_t num_rows, uint32_t round) {
+    ASSIGN_OR_RETURN(const DeviceRows here, allocate_rows(device, num_rows));
+    ASSIGN_OR_RETURN(const DeviceRows there, allocate_rows(device, num_rows));
+    const std::string& name = device.info().name;
+    std::vector<float> host(num_rows * kCols);
+    const auto to_here = [&](std::span<const float> values) { device.write(values, here.rows); };
+    const auto from_here = [&](std::span<float> values) { device.read(here.rows, values); };
+    const auto to_host = [&](std::span<const float> values) {
+      std::ranges::copy(values, host.begin());
+    };
+    const auto from_host = [&](std::span<float> values) {
+      std::ranges::copy(host, values.begin());
+    };
+
+    RETURN_IF_ERROR(measure({.name = "host to " + name,
+                             .num_rows = num_rows,
+                             .put = to_host,
+                             .send = [&] { device.write(host, here.rows); },
+                             .fetch = from_here},
+                            round));
+    RETURN_IF_ERROR(measure({.name = name + " to host",
+                             .num_rows = num_rows,
+                             .put = to_here,
+                             .send = [&] { device.read(here.rows, host); },
+                             .fetch = from_host},
+                            round));
+    std::vector<int32_t> ids(num_rows);
+    std::iota(ids.begin(), ids.end(), 0);
+    return measure({.name = name + " within",
+                    .num_rows = num_rows,
+                    .put = to_here,
+                    .send = [&] { device.gather_rows(here.rows, ids, there.rows); },
+                    .fetch = [&](std::span<float> values) { device.read(there.rows, values); }},
+                   round);
+  }
+
+  Status measure_pair(Device& from, Device& to, size_t num_rows, uint32_t round) {
+    ASSIGN_OR_RETURN(const DeviceRows here, allocate_rows(from, num_rows));
+    ASSIGN_OR_RETURN(const DeviceRows there, allocate_rows(to, num_rows));
+    std::vector<float> host(num_rows * kCols);
+    return measure({.name = from.info().name + " to " + to.info().name,
+                    .num_rows = num_rows,
+                    .put = [&](std::span<const float> values) { from.write(values, here.rows); },
+                    .send =
+                        [&] {
+                          from.read(here.rows, host);
+                          to.write(host, there.rows);
+                        },
+                    .fetch = [&](std::span<float> values) { to.read(there.rows, values); }},
+                   round);
+  }
+
+  Status measure(const Way& way, uint32_t round) {
+    if (bench_.stop) return {};
+    const size_t size_bytes = way.num_rows * kCols * sizeof(float);
+    if (bench_.progress) {
+      bench_.progress(fmt::format("link, {}, {} bytes", way.name, size_bytes),
+                      fraction(way, round));
+    }
+    std::string point = fmt::format("{}/{}", way.name, size_bytes);
+    std::ranges::replace(point, ' ', '-');
+    MachineCell cell(
+        bench_, {.experiment = "link",
+                 .point = point,
+                 .round = round,
+                 .target = {{"link", way.name}, {"size_bytes", fmt::format("{}", size_bytes)}}});
+    std::vector<float> values(way.num_rows * kCols);
+    uint64_t num_wrong = 0;
+    uint32_t seed = round;
+    const auto put = [&] {
+      fill_pattern(values, ++seed);
+      way.put(values);
+      fill_pattern(values, ~seed);  // nothing of the right one is left here
+    };
+    const auto check = [&] {
+      way.fetch(values);
+      num_wrong += count_wrong(values, seed);
+    };
+    for (const double seconds :
+         time_calls(bench_, kNumSamples, {.call = way.send, .before = put, .after = check})) {
+      cell.value("bandwidth", "GB/s", double(size_bytes) / seconds * 1e-9);
+      cell.value("latency", "us", seconds * 1e6);
+    }
+    cell.value("data_wrong", "words", double(num_wrong));
+    if (num_wrong > 0) {
+      cell.finding(Fault::wrong_answer, Severity::voids,
+                   fmt::format("{} of 4 bytes arrived wrong", num_wrong));
+    }
+    return cell.end();
+  }
+
+  // By bytes, of which the largest sizes are nearly all.
+  double fraction(const Way& way, uint32_t round) const {
+    const auto all = double(std::accumulate(num_rows_.begin(), num_rows_.end(), size_t{0}));
+    double before = 0;
+    for (const size_t num_rows : num_rows_) {
+      if (num_rows < way.num_rows) before += double(num_rows);
+    }
+    return (double(round - 1) + before / all) / double(bench_.options.num_rounds);
+  }
+
+  // Never a figure for what did not happen.
+  void tell_of_all_reduce() {
+    const parallel::SoloComm comm;
+    bench_.recorder.finding({Fault::too_few_samples,
+                             Severity::note,
+                             {},
+                             {},
+                             fmt::format("link: all-reduce was not measured: {} rank has nothing "
+                                         "to sum, and this "
+                                         "version of Evener runs no more in one process",
+                                         comm.size())});
+  }
+
+  Bench& bench_;
+  std::vector<size_t> num_rows_;  // of each size
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+Status run(Bench& bench) { return LinkRun(bench).run(); }
+
+}  // namespace
+
+extern const Experiment link_experiment;
+const Experiment link_experiment = {
+    .name = "link",
+    .summary =
+        "Bandwidth and latency between host memory and devices, every "
+        "copy compared",
+    .needs = Needs::nothing,
+    .run = run,
+};
+
+}  // namespace evener::bench
