@@ -119,11 +119,7 @@ void Connection::read_ready() {
 // False: closed.
 bool Connection::take(std::string_view bytes, Clock::time_point at) {
   if (tls_ != nullptr) return take_tls(bytes, at);
-  if (listener_ == nullptr) {
-    close();  // an answer to nothing
-  } else {
-    listener_->on_bytes(bytes, at);
-  }
+  tell_bytes(bytes, at);
   return phase_ != Phase::closed;
 }
 
@@ -136,11 +132,15 @@ bool Connection::take_tls(std::string_view bytes, Clock::time_point at) {
     return false;
   }
   if (state == TlsSession::State::open && phase_ == Phase::handshake) become_open();
-  if (!plain.empty() && listener_ != nullptr) listener_->on_bytes(plain, at);
-  if (!plain.empty() && listener_ == nullptr) close();  // an answer to nothing
+  if (!plain.empty()) tell_bytes(plain, at);
   if (state == TlsSession::State::failed) end(tls_->why(), at);
   if (state == TlsSession::State::ended) end("the server closed the connection", at);
   return phase_ != Phase::closed;
+}
+
+void Connection::tell_bytes(std::string_view bytes, Clock::time_point at) {
+  if (listener_ == nullptr) return close();  // an answer to nothing
+  listener_->on_bytes(bytes, at);
 }
 
 void Connection::send(std::string bytes) {

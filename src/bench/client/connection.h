@@ -62,6 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void become_open();
   bool take(std::string_view bytes, Clock::time_point at);
   bool take_tls(std::string_view bytes, Clock::time_point at);
+  void tell_bytes(std::string_view bytes, Clock::time_point at);
   void wait_readable();
   void read_ready();
   void send_raw(std::string bytes);

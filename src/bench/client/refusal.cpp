@@ -19,10 +19,11 @@ std::string message_of(std::string_view body) {
 }
 
 std::string remedy_for(int status, const ResponseHead& head, const Url& url) {
-  if (status == 401) return "give the server's key";
+  if (status == 401) return "give the server's key with --api-key";
   if (status == 403) return "the key given may not do this";
   if (status == 404) {
-    return fmt::format("is that a model of this server, and '{}/v1' below its URL?", url.prefix);
+    return fmt::format("is --model one of this server's, and is '{}/v1' right below its URL?",
+                       url.prefix);
   }
   if (status / 100 == 3) {
     return "it has moved to '" + printable_word(head.location) + "': give that URL";

@@ -12,10 +12,23 @@ namespace evener::bench {
 using boost::asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
+bool RawConnection::secure(boost::asio::ssl::context& context) {
+  tls_ = std::make_unique<boost::asio::ssl::stream<tcp::socket&>>(socket_, context);
+  ErrorCode error;
+  tls_->handshake(boost::asio::ssl::stream_base::server, error);
+  return !error;
+}
+
+std::string RawConnection::server_name() {
+  const char* const name = SSL_get_servername(tls_->native_handle(), TLSEXT_NAMETYPE_host_name);
+  return name != nullptr ? name : "";
+}
+
 bool RawConnection::read_some() {
   char bytes[65536];
   ErrorCode error;
-  const size_t size = socket_.read_some(boost::asio::buffer(bytes), error);
+  const size_t size = tls_ != nullptr ? tls_->read_some(boost::asio::buffer(bytes), error)
+                                      : socket_.read_some(boost::asio::buffer(bytes), error);
   received_.append(bytes, size);
   return !error;
 }
@@ -39,7 +52,12 @@ std::string RawConnection::read_request() {
 
 void RawConnection::send(std::string_view bytes) {
   ErrorCode ignored;
-  boost::asio::write(socket_, boost::asio::buffer(bytes.data(), bytes.size()), ignored);
+  const boost::asio::const_buffer buffer(bytes.data(), bytes.size());
+  if (tls_ != nullptr) {
+    boost::asio::write(*tls_, buffer, ignored);
+  } else {
+    boost::asio::write(socket_, buffer, ignored);
+  }
 }
 
 void RawConnection::send_stream(std::string_view events) {
@@ -80,15 +98,16 @@ RawServer::RawServer(Script script)
       port_(acceptor_.local_endpoint().port()),
       acceptor_thread_([this] { accept_all(); }) {}
 
-RawServer::~RawServer() {
+void RawServer::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     for (const auto& connection : connections_) connection->shut();
   }
   ::shutdown(acceptor_.native_handle(), SHUT_RDWR);  // wakes the accept
-  acceptor_thread_.join();
+  if (acceptor_thread_.joinable()) acceptor_thread_.join();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 std::string RawServer::url() const { return fmt::format("http://127.0.0.1:{}", port_); }

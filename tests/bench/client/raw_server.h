@@ -2,9 +2,9 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,6 +18,10 @@ namespace evener::bench {
 class RawConnection {
  public:
   explicit RawConnection(boost::asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
+
+  // Speaks TLS from here on; false: the client would not.
+  bool secure(boost::asio::ssl::context& context);
+  std::string server_name();  // that the client asked for by SNI
 
   // Head and body of the next request; empty if the client has gone.
   std::string read_request();
@@ -34,6 +38,7 @@ class RawConnection {
   bool read_some();
 
   boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>> tls_;
   std::string received_;
 };
 
@@ -44,7 +49,9 @@ class RawServer {
   using Script = std::function<void(RawConnection& connection, size_t index)>;
 
   explicit RawServer(Script script);
-  ~RawServer();
+  ~RawServer() { stop(); }
+  // Ends all scripts: what they have written is for the test to read.
+  void stop();
 
   uint16_t port() const { return port_; }
   std::string url() const;
