@@ -22,6 +22,8 @@ struct Metric {
   std::string_view unit;     // "ms", "tokens/s"
   std::string_view formula;  // printed beside the column: "(n_out - 1) / (t_last - t_1)"
   enum class Better : uint8_t { lower, higher, neither } better;
+  // One sample a request; all gaps of all requests; one of a cell.
+  enum class Scope : uint8_t { request, pooled, cell } scope;
 };
 // One sample a request:
 //   ttft_ms, ttft_scheduled_ms, prefill_tokens_per_s, tpot_ms, ttst_ms, decode_whole_tokens_per_s,
@@ -57,11 +59,21 @@ std::vector<double> event_gaps_ms(const RequestRecord& record);
 // are not known.
 std::vector<double> token_gaps_ms(const RequestRecord& record);
 
-// All figures of a cell: per-request ones over its requests that count, gaps pooled, the cell's
-// own, and its values under their keys (but those that its requests give). `requests` and `values`
-// may hold those of other cells. The plateau is that of target "num_users". The prefill rate is
-// left out for requests that waited beside others. The window is from the first request's sending
-// to the last one's end, failed ones too. Energy is the sum of values "energy_j".
+// The part that a request has in its cell, without numbers: "user 3, turn 2" -> "user".
+std::string_view role_of(std::string_view label);
+
+// All samples of a cell: per-request ones over its requests that are samples, in order of their
+// sending (with `role`: only those of it), gaps pooled, the cell's own, and its values under their
+// keys (but those that its requests give). `requests` and `values` may hold those of other cells.
+// The plateau is that of target "num_users". The prefill rate is left out for requests that waited
+// beside others. The window is from the first request's sending to the last one's end, failed ones
+// too. Energy is the sum of values "energy_j".
+using CellSamples = std::map<std::string, std::vector<double>, std::less<>>;
+CellSamples cell_samples(const CellRecord& cell, std::span<const RequestRecord> requests,
+                         std::span<const Value> values,
+                         std::optional<std::string_view> role = std::nullopt);
+
+// The samples of each key, summarised: all figures of a cell.
 using CellFigures = std::map<std::string, Summary, std::less<>>;
 CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> requests,
                          std::span<const Value> values);

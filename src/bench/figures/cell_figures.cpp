@@ -10,7 +10,6 @@ namespace evener::bench {
 namespace {
 
 using Requests = std::vector<const RequestRecord*>;
-using Samples = std::map<std::string, std::vector<double>, std::less<>>;
 
 double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
 
@@ -41,11 +40,12 @@ std::vector<bool> waited_beside_others(const Requests& requests) {
   return out;
 }
 
-void add_request_figures(const Requests& requests, Samples& samples) {
+void add_request_figures(const Requests& requests, std::optional<std::string_view> role,
+                         CellSamples& samples) {
   const std::vector<bool> waited = waited_beside_others(requests);
   for (size_t i = 0; i < requests.size(); ++i) {
     const RequestRecord& r = *requests[i];
-    if (!is_sample(r)) continue;
+    if (!is_sample(r) || (role && role_of(r.label) != *role)) continue;
     for (const auto& [key, value] : request_figures(r)) {
       if (waited[i] && key == "prefill_tokens_per_s") continue;
       samples[std::string(key)].push_back(value);
@@ -152,7 +152,7 @@ struct Totals {
 };
 
 void add_plateau(const CellRecord& cell, const Requests& requests, const Flight& flight,
-                 Samples& samples) {
+                 CellSamples& samples) {
   const std::optional<int> users = num_users(cell);
   if (!users) return;
   const auto [begin, end] = flight.plateau(*users);
@@ -175,7 +175,7 @@ double energy_j(const CellRecord& cell, std::span<const Value> values) {
 }
 
 void add_cell_figures(const CellRecord& cell, const Requests& requests,
-                      std::span<const Value> values, Samples& samples) {
+                      std::span<const Value> values, CellSamples& samples) {
   const Totals totals(requests);
   if (totals.num_requests == 0) return;
   const Flight flight(requests);
@@ -196,15 +196,15 @@ void add_cell_figures(const CellRecord& cell, const Requests& requests,
   }
 }
 
-void drop_unknown(Samples& samples) {
+void drop_unknown(CellSamples& samples) {
   for (auto& [key, of_a_key] : samples) {
     std::erase_if(of_a_key, [](double x) { return !std::isfinite(x); });
   }
   std::erase_if(samples, [](const auto& entry) { return entry.second.empty(); });
 }
 
-void add_values(const CellRecord& cell, std::span<const Value> values, Samples& samples) {
-  Samples recorded;
+void add_values(const CellRecord& cell, std::span<const Value> values, CellSamples& samples) {
+  CellSamples recorded;
   for (const Value& value : values) {
     if (value.cell == cell.key) recorded[value.key].push_back(value.value);
   }
@@ -213,18 +213,30 @@ void add_values(const CellRecord& cell, std::span<const Value> values, Samples& 
 
 }  // namespace
 
-CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> requests,
-                         std::span<const Value> values) {
+std::string_view role_of(std::string_view label) {
+  label = label.substr(0, label.find_first_of("0123456789"));
+  const size_t last = label.find_last_not_of(" ,.:#/-_");
+  return label.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+CellSamples cell_samples(const CellRecord& cell, std::span<const RequestRecord> requests,
+                         std::span<const Value> values, std::optional<std::string_view> role) {
   const Requests own = requests_of(cell, requests);
-  Samples samples;
-  add_request_figures(own, samples);
+  CellSamples samples;
+  add_request_figures(own, role, samples);
   add_cell_figures(cell, own, values, samples);
   drop_unknown(samples);
   add_values(cell, values, samples);
   drop_unknown(samples);
+  return samples;
+}
 
+CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> requests,
+                         std::span<const Value> values) {
   CellFigures out;
-  for (const auto& [key, of_a_key] : samples) out.emplace(key, summarise(of_a_key));
+  for (const auto& [key, of_a_key] : cell_samples(cell, requests, values)) {
+    out.emplace(key, summarise(of_a_key));
+  }
   return out;
 }
 

@@ -93,12 +93,12 @@ void harden(sqlite3* handle) {
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 Result<Database> Database::open(const std::filesystem::path& file, Access access) {
-  std::error_code ignored;
-  if (access == Access::read && !std::filesystem::exists(file, ignored)) {
-    return Error{.code = Code::not_found,
+  std::error_code unseen;
+  if (access == Access::read && !std::filesystem::exists(file, unseen)) {
+    return Error{.code = unseen ? Code::permission_denied : Code::not_found,
                  .doing = "use the store of results",
                  .where = file.string(),
-                 .why = "there is no such file",
+                 .why = unseen ? unseen.message() : "there is no such file",
                  .remedy = "measure something with evener bench, or name a file with --store"};
   }
   Database out;

@@ -29,20 +29,22 @@ constexpr std::string_view name_of(Statement::Kind kind) {
 
 }  // namespace
 
-void Row::fail(std::string why) {
+void Row::fail(std::string why, int column) {
   if (!status_) return;
   status_ = Error{.code = Code::corrupt,
                   .doing = "read the store of results",
-                  .where = fmt::format("{}, column '{}'", place_, statement_.column_name(column_)),
+                  .where = fmt::format("{}, column '{}'", place_, statement_.column_name(column)),
                   .why = std::move(why),
                   .remedy = ""};
 }
+
+void Row::fail_last(std::string why) { fail(std::move(why), column_ - 1); }
 
 bool Row::is_of(Statement::Kind kind, std::string_view expected) {
   if (!status_) return false;
   const Statement::Kind found = statement_.kind(column_);
   if (found == kind) return true;
-  fail(fmt::format("it is {}, expected {}", name_of(found), expected));
+  fail(fmt::format("it is {}, expected {}", name_of(found), expected), column_);
   return false;
 }
 
@@ -60,7 +62,7 @@ int64_t Row::read_integer(int64_t low, int64_t high) {
   if (!is_of(Statement::Kind::integer, "an integer")) return low;
   const int64_t value = statement_.integer(column_);
   if (value < low || value > high) {
-    fail(fmt::format("it is {}, expected {} to {}", value, low, high));
+    fail(fmt::format("it is {}, expected {} to {}", value, low, high), column_);
     return low;
   }
   ++column_;
@@ -116,7 +118,7 @@ Row& Row::read(Hash<uint64_t> out) {
   const char* const end = digits.data() + digits.size();
   const auto [rest, error] = std::from_chars(digits.data(), end, out.value, 16);
   if (digits.size() != 16 || error != std::errc() || rest != end) {
-    fail("it is no hash of 16 hexadecimal digits");
+    fail("it is no hash of 16 hexadecimal digits", column_);
     return *this;
   }
   ++column_;
@@ -129,7 +131,7 @@ Row& Row::read_word(T& out, const Find& find) {
   const std::string_view word = statement_.bytes(column_);
   const std::optional<T> found = find(word);
   if (!found) {
-    fail(fmt::format("'{}' is none of its words", printable(word, 40)));
+    fail(fmt::format("'{}' is none of its words", printable(word, 40)), column_);
     return *this;
   }
   out = *found;

@@ -47,11 +47,12 @@ class Row {
   std::string_view read_bytes();
   int64_t read_integer(int64_t low, int64_t high);
 
-  void fail(std::string why);  // about the column that comes next
+  void fail_last(std::string why);  // about the column that was read last
   const Status& status() const { return status_; }
   const std::string& place() const { return place_; }
 
  private:
+  void fail(std::string why, int column);
   bool is_of(Statement::Kind kind, std::string_view expected);
   template <class T, class Find>
   Row& read_word(T& out, const Find& find);

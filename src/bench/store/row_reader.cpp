@@ -62,7 +62,7 @@ Status read_header(Row& row, RunHeader& header) {
       std::chrono::duration_cast<std::chrono::system_clock::duration>(started));
   ASSIGN_OR_RETURN(header.caliber, words_from_json(caliber, row.place()));
   if (row.read_text() != caliber_hash(header.caliber)) {
-    row.fail("it does not belong to the caliber beside it: one of them was changed");
+    row.fail_last("it does not belong to the caliber beside it: one of them was changed");
   }
   return row.status();
 }

@@ -128,6 +128,27 @@ TEST(CellFigures, TakeValuesAsSamplesAndEnergyByToken) {
   EXPECT_FALSE(figures.contains("score"));
 }
 
+TEST(CellSamples, OfARoleHoldItsRequestsAlone) {
+  std::vector<RequestRecord> requests = four_requests();
+  requests[0].label = "victim";
+  for (size_t i = 1; i < 4; ++i) requests[i].label = "attacker " + std::to_string(i);
+  const CellRecord cell = cell_of_users("2");
+  EXPECT_EQ(cell_samples(cell, requests, {}, "victim").at("e2e_ms"), std::vector<double>{2000});
+  EXPECT_EQ(cell_samples(cell, requests, {}, "attacker").at("e2e_ms").size(), 3);
+  EXPECT_EQ(cell_samples(cell, requests, {}).at("e2e_ms").size(), 4);
+  EXPECT_EQ(cell_samples(cell, requests, {}, "victim").at("requests_per_s"),
+            cell_samples(cell, requests, {}).at("requests_per_s"))
+      << "what belongs to the cell is of all";
+}
+
+TEST(RoleOf, IsALabelWithoutItsNumbers) {
+  EXPECT_EQ(role_of("victim"), "victim");
+  EXPECT_EQ(role_of("attacker 3"), "attacker");
+  EXPECT_EQ(role_of("user 3, turn 2"), "user");
+  EXPECT_EQ(role_of("#12"), "");
+  EXPECT_EQ(role_of(""), "");
+}
+
 TEST(CellFigures, OfNothingAreEmpty) {
   EXPECT_TRUE(cell_figures(cell_of_users("2"), {}, {}).empty());
 }
