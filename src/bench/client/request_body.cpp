@@ -45,8 +45,12 @@ RequestBody make_body(const RequestPlan& plan) {
   add_length(body, plan);
   body["temperature"] = plan.temperature;
   if (plan.seed) body["seed"] = *plan.seed;
+  body["timings"] = true;  // Evener's own clocks; llama.cpp tells its without
   body["stream"] = plan.stream;
-  if (plan.stream) body["stream_options"] = {{"include_usage", true}};
+  if (plan.stream) {
+    // The second tells how many tokens each event has: vLLM, SGLang, Evener.
+    body["stream_options"] = {{"include_usage", true}, {"continuous_usage_stats", true}};
+  }
   if (!plan.session.empty()) {
     body["session_id"] = plan.session;        // Evener
     body["prompt_cache_key"] = plan.session;  // OpenAI

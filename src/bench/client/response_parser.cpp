@@ -77,6 +77,10 @@ class ResponseParser::Impl {
       waiting_ += bytes;
       waiting_.erase(0, parse(waiting_, on_body));
     }
+    // A head has the parser's limit; the line before a chunk has none there.
+    if (state_ == State::body && waiting_.size() > kHeadBytesMax) {
+      return fail("it is no HTTP answer (the line before a chunk does not end)");
+    }
     has_surplus_ = state_ == State::complete && !waiting_.empty();
     return state_;
   }
@@ -112,7 +116,9 @@ class ResponseParser::Impl {
       num_used += parser_->put(
           boost::asio::buffer(bytes.data() + num_used, bytes.size() - num_used), error);
       const bool needs_more = error == http::error::need_more;
-      if (error && !needs_more) {
+      if (parser_->get().body().stopped) {  // what comes after it is nobody's concern
+        state_ = State::stopped;
+      } else if (error && !needs_more) {
         fail("it is no HTTP answer (" + error.message() + ")");
       } else {
         settle();
@@ -127,11 +133,7 @@ class ResponseParser::Impl {
       if (parser_->get().result_int() / 100 == 1) return restart();
       take_head();
     }
-    if (parser_->get().body().stopped) {
-      state_ = State::stopped;
-    } else if (parser_->is_done()) {
-      state_ = State::complete;
-    }
+    if (parser_->is_done()) state_ = State::complete;
   }
 
   void take_head() {

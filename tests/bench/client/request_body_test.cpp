@@ -20,7 +20,9 @@ TEST(RequestBody, APlanOfMessagesIsSaidInFull) {
   EXPECT_EQ(body_of(plan), json::parse(R"({"model":"m","messages":[
       {"role":"system","content":"be \"brief\""},{"role":"user","content":"ä"}],
       "max_tokens":12,"ignore_eos":true,"min_tokens":12,"temperature":0.0,"seed":3,"stream":true,
-      "stream_options":{"include_usage":true},"session_id":"s1","prompt_cache_key":"s1"})",
+      "timings":true,
+      "stream_options":{"include_usage":true,"continuous_usage_stats":true},
+      "session_id":"s1","prompt_cache_key":"s1"})",
                                        "expected")
                                .value());
 }
@@ -32,7 +34,8 @@ TEST(RequestBody, APromptGoesToCompletionsAndWhatIsNotWantedIsNotSent) {
   plan.stream = false;
   EXPECT_EQ(make_body(plan).path, "/v1/completions");
   EXPECT_EQ(body_of(plan, ""),
-            json::parse(R"({"prompt":"once","temperature":0.5,"stream":false})", "").value());
+            json::parse(R"({"prompt":"once","temperature":0.5,"stream":false,"timings":true})", "")
+                .value());
 }
 
 TEST(RequestBody, FurtherFieldsWin) {
@@ -42,11 +45,11 @@ TEST(RequestBody, FurtherFieldsWin) {
   plan.more = {{"max_tokens", 1},
                {"model", "other"},
                {"messages", json::Value::array()},
-               {"stream_options", {{"include_usage", true}, {"continuous_usage_stats", true}}}};
+               {"stream_options", {{"include_usage", true}}}};
   const json::Value body = body_of(plan);
   EXPECT_EQ(body["max_tokens"], 1);
   EXPECT_EQ(body["model"], "other");
-  EXPECT_TRUE(body["stream_options"]["continuous_usage_stats"]);
+  EXPECT_FALSE(body["stream_options"].contains("continuous_usage_stats"));
   EXPECT_FALSE(body.contains("prompt"));
   EXPECT_EQ(make_body(plan).path, "/v1/chat/completions");
 }

@@ -100,6 +100,25 @@ TEST(ResponseParser, WhatIsNoHttpIsNamed) {
   EXPECT_EQ(state, State::failed);
 }
 
+TEST(ResponseParser, ALineBeforeAChunkHasALimit) {
+  ResponseParser parser;
+  const auto take = [](std::string_view) { return true; };
+  parser.feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;", take);
+  const std::string kib(1024, 'x');
+  size_t num_kib = 0;
+  while (parser.feed(kib, take) == State::body && num_kib < 1000) ++num_kib;
+  EXPECT_EQ(parser.state(), State::failed);
+  EXPECT_LE(num_kib, ResponseParser::kHeadBytesMax / 1024);
+}
+
+TEST(ResponseParser, WhoWantsNoMoreHearsNothingOfWhatIsWrongBehindIt) {
+  ResponseParser parser;
+  const auto state =
+      parser.feed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nzz\r\n",
+                  [](std::string_view) { return false; });
+  EXPECT_EQ(state, State::stopped);
+}
+
 TEST(ResponseParser, WhoWantsNoMoreOfABodyHearsNoMore) {
   ResponseParser parser;
   int num_pieces = 0;
