@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace evener::bench {
@@ -38,12 +38,6 @@ bool is_of_whole_cell(std::string_view key) {
 }
 
 }  // namespace
-
-bool counts(const RequestRecord& request) {
-  const bool answered = request.finish == Finish::stop || request.finish == Finish::length ||
-                        request.finish == Finish::tool_calls;
-  return answered && !request.excluded;
-}
 
 bool less_as_numbers(std::string_view a, std::string_view b) {
   const std::optional<double> x = parse_number(a);
@@ -137,28 +131,31 @@ CellFigures Analysis::figures(const CellRecord& cell) const {
 }
 
 CellFigures Analysis::figures(const Point& point, Keep keep) const {
+  if (point.complete.empty()) return {};
+  CellRecord pooled = *point.complete.front();
+  pooled.ended = point.complete.back()->ended;
   std::vector<RequestRecord> requests;
   std::vector<Value> values;
   std::map<std::string, std::vector<double>, std::less<>> by_round;
   for (const CellRecord* cell : point.complete) {
-    std::vector<RequestRecord> of_cell;
+    const size_t first = requests.size();
     for (const RequestRecord* request : requests_of(*cell)) {
       if (keep != nullptr && !keep(request->label)) continue;
-      of_cell.push_back(*request);
-      if (keep != nullptr) of_cell.back().excluded = false;  // asked for by name
+      requests.push_back(*request);
+      if (keep != nullptr) requests.back().excluded = false;  // asked for by name
     }
     const std::vector<Value> values_here = values_of(*cell);
-    if (point.complete.size() == 1) return cell_figures(*cell, of_cell, values_here);
-    for (const auto& [key, summary] : cell_figures(*cell, of_cell, values_here)) {
+    if (point.complete.size() == 1) return cell_figures(*cell, requests, values_here);
+    for (const auto& [key, summary] :
+         cell_figures(*cell, std::span(requests).subspan(first), values_here)) {
       if (is_of_whole_cell(key)) by_round[key].push_back(summary.p50);
     }
-    requests.insert(requests.end(), std::make_move_iterator(of_cell.begin()),
-                    std::make_move_iterator(of_cell.end()));
-    values.insert(values.end(), values_here.begin(), values_here.end());
+    for (RequestRecord& request : std::span(requests).subspan(first)) request.cell = pooled.key;
+    for (const Value& value : values_here) {
+      values.push_back(value);
+      values.back().cell = pooled.key;
+    }
   }
-  if (point.complete.empty()) return {};
-  CellRecord pooled = *point.complete.front();
-  pooled.ended = point.complete.back()->ended;
   CellFigures all = cell_figures(pooled, requests, values);
   for (const auto& [key, samples] : by_round) all[key] = summarise(samples);
   return all;

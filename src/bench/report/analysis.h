@@ -57,9 +57,6 @@ class Analysis {
   std::map<std::string_view, std::vector<const Finding*>> findings_;
 };
 
-// Whether `request` is in figures: not excluded, and answered.
-bool counts(const RequestRecord& request);
-
 // "8192" before "16384", "code" before "prose".
 bool less_as_numbers(std::string_view a, std::string_view b);
 

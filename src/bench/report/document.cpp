@@ -98,6 +98,7 @@ Document document_of(const Analysis& analysis) {
       .caliber = caliber_parts(run.header.caliber),
       .caliber_hash = caliber_hash(run.header.caliber),
       .run_void = {},
+      .nothing = run.cells.empty() ? word("page.no_cells") : Text{},
       .sections = experiment_sections(analysis),
       .warnings = warnings(analysis),
       .void_cells = void_cells(analysis),

@@ -98,6 +98,7 @@ struct Document {
   std::vector<CaliberPart> caliber;
   std::string caliber_hash;
   std::vector<Text> run_void;  // why the whole run is, if it is
+  Text nothing;                // that the run has no cells, if so
   std::vector<Section> sections;
   std::vector<Warning> warnings;
   Table void_cells;  // no rows: none

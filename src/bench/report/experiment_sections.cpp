@@ -31,6 +31,7 @@ Text column_title(const ColumnSpec& column) {
       return column.key.find("max") != std::string_view::npos || !is_metric
                  ? title
                  : title + same(" ") + word("statistic.max");
+    case Statistic::mean:
     case Statistic::median:
       break;
   }
@@ -57,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> further_values(const Analysis& 
                                                                 const Points& points,
                                                                 const TableSpec* spec) {
   std::vector<std::pair<std::string, std::string>> found;
-  std::set<std::string> seen;
+  std::set<std::string> seen = {"energy_j"};  // a column of its own: energy_j_per_token
   if (spec != nullptr) {
     for (const ColumnSpec& column : spec->columns) seen.emplace(column.key);
   }
@@ -75,7 +76,7 @@ std::string unit_of_value(const Analysis& analysis, const Points& points, std::s
   for (const Point* point : points) {
     for (const CellRecord* cell : point->complete) {
       for (const Value& value : analysis.values_of(*cell)) {
-        if (value.key == key) return value.unit;
+        if (value.key == key) return std::string(unit_of(key, value.unit));
       }
     }
   }
@@ -137,14 +138,14 @@ class ResultTable {
       for (const ColumnSpec& column : spec_->columns) {
         const Metric* metric = find_metric(column.key);
         builder_.number_column(column_title(column),
-                               metric != nullptr ? std::string(metric->unit)
+                               metric != nullptr ? std::string(unit_of(column.key, metric->unit))
                                                  : unit_of_value(analysis_, points_, column.key),
                                metric != nullptr ? std::string(metric->formula) : std::string());
       }
       if (spec_->experiment == "load") add_goodput_columns(builder_);
     }
     for (const auto& [key, unit] : values_) {
-      builder_.number_column(value_title(key), shown(unit, 20));
+      builder_.number_column(value_title(key), shown(unit_of(key, unit), 20));
     }
     builder_.text_column(word("column.rounds"));
   }
@@ -219,7 +220,7 @@ Table value_table(const Analysis& analysis, std::string_view experiment) {
       builder.text(cell_name(
           CellRecord{.key = {}, .experiment = point->experiment, .target = point->target}));
       builder.text(value_title(key));
-      const std::string shown_unit = shown(unit, 20);
+      const std::string shown_unit = shown(unit_of(key, unit), 20);
       for (const double value : {summary->p50, summary->min, summary->max}) {
         builder.text(same(quantity(value, shown_unit)));
       }
@@ -234,9 +235,10 @@ void add_sparks(const Analysis& analysis, Section& section, std::string_view exp
   if (spec == nullptr) return;
   for (const ColumnSpec& column : spec->columns.first(std::min<size_t>(4, spec->columns.size()))) {
     const Metric* metric = find_metric(column.key);
-    Spark spark{.label = column_title(column),
-                .values = {},
-                .unit = metric == nullptr ? std::string() : std::string(metric->unit)};
+    Spark spark{
+        .label = column_title(column),
+        .values = {},
+        .unit = metric == nullptr ? std::string() : std::string(unit_of(column.key, metric->unit))};
     for (const Point* point : analysis.points_of(experiment)) {
       const CellFigures figures = analysis.figures(*point, column.keep);
       const Summary* summary = find(figures, column.key);

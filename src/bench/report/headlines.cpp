@@ -41,10 +41,12 @@ constexpr Wanted kWanted[] = {
 };
 
 std::string unit_of(const Analysis& analysis, const Point& point, std::string_view key) {
-  if (const Metric* metric = find_metric(key)) return std::string(metric->unit);
+  if (const Metric* metric = find_metric(key)) {
+    return std::string(bench::unit_of(key, metric->unit));
+  }
   for (const CellRecord* cell : point.complete) {
     for (const Value& value : analysis.values_of(*cell)) {
-      if (value.key == key) return shown(value.unit, 20);
+      if (value.key == key) return shown(bench::unit_of(key, value.unit), 20);
     }
   }
   return {};

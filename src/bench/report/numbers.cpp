@@ -22,7 +22,9 @@ Unit unit_for(double largest, std::string_view unit) {
   if (unit == "share") return {0.01, "%"};
   if (unit == "tokens/s") return {1, "tok/s"};
   if (unit == "requests/s") return {1, "req/s"};
-  if (unit != "bytes" && unit != "B") return {1, unit};
+  const bool is_rate = unit == "bytes/h";
+  if (unit != "bytes" && unit != "B" && !is_rate) return {1, unit};
+  if (is_rate) return {1024.0 * 1024, "MiB/h"};
   if (largest >= 1024.0 * 1024 * 1024) return {1024.0 * 1024 * 1024, "GiB"};
   if (largest >= 1024.0 * 1024) return {1024.0 * 1024, "MiB"};
   if (largest >= 1024.0) return {1024.0, "KiB"};
@@ -43,6 +45,18 @@ std::string grouped(std::string digits) {
 
 }  // namespace
 
+std::string_view unit_of(std::string_view key, std::string_view unit) {
+  static constexpr std::string_view kShares[] = {"cache_hit_share", "accept_rate", "speed_kept",
+                                                 "retention", "score"};
+  for (const std::string_view share : kShares) {
+    if (key == share) return "share";
+  }
+  if (key == "requests_per_s") return "requests/s";
+  if (key.ends_with("_bytes")) return "bytes";
+  if (key.ends_with("_bytes_per_h")) return "bytes/h";
+  return unit;
+}
+
 NumberFormat format_for(std::span<const double> values, std::string_view unit) {
   double largest = 0;
   double smallest = 0;  // of those that are not zero
@@ -54,9 +68,9 @@ NumberFormat format_for(std::span<const double> values, std::string_view unit) {
   }
   const Unit chosen = unit_for(largest, unit);
   NumberFormat format{.scale = chosen.scale, .decimals = 0, .unit = std::string(chosen.name)};
-  if (chosen.scale == 1 && is_count(values)) return format;
+  if (smallest == 0 || (chosen.scale == 1 && is_count(values))) return format;
   const double written = smallest / chosen.scale;
-  format.decimals = written >= 100 ? 0 : written >= 10 ? 1 : written >= 0.1 || written == 0 ? 2 : 3;
+  format.decimals = written >= 100 ? 0 : written >= 10 ? 1 : written >= 0.1 ? 2 : 3;
   if (largest / chosen.scale >= 10'000) format.decimals = std::min(format.decimals, 1);
   return format;
 }

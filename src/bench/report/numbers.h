@@ -17,6 +17,10 @@ struct NumberFormat {
 // shares of 0..1 ("share") per cent; three digits of the smallest value are kept.
 NumberFormat format_for(std::span<const double> values, std::string_view unit);
 
+// The unit that a figure is written in: "share" for those between 0 and 1, "requests/s", else
+// `unit`.
+std::string_view unit_of(std::string_view key, std::string_view unit);
+
 // "12,345.6", without the unit; "-" if it is no finite number.
 std::string number(double value, const NumberFormat& format);
 

@@ -57,7 +57,7 @@ class Page {
   }
 
   void write(const Document& document) {
-    line(document.title.in(language_), Tone::strong);
+    paragraph("", document.title, Tone::strong);
     paragraph("", document.subtitle, Tone::quiet);
     if (!document.note.empty()) paragraph("", document.note);
     for (const Text& why : document.run_void) {
@@ -65,6 +65,7 @@ class Page {
     }
     write_caliber(document);
     write_headlines(document.headlines);
+    if (!document.nothing.empty()) paragraph(kIndent, document.nothing, Tone::caution);
     for (const Section& section : document.sections) write_section(section);
     write_warnings(document);
     write_section(document.failures);
@@ -94,12 +95,13 @@ class Page {
 
   void heading(const Text& text) {
     out_ += '\n';
-    const std::string& title = text.in(language_);
-    std::string rule;
-    for (size_t i = columns_of(title) + 1; i < std::min<size_t>(width_, 72); ++i) {
-      rule += style_.ascii ? "-" : "─";
+    std::vector<std::string> lines = wrap(text.in(language_), width_);
+    const size_t columns = columns_of(lines.back()) + 1;
+    for (size_t i = columns; i < std::min<size_t>(width_, 72); ++i) {
+      if (i == columns) lines.back() += ' ';
+      lines.back() += style_.ascii ? "-" : "─";
     }
-    line(title + " " + rule, Tone::strong);
+    for (const std::string& each : lines) line(each, Tone::strong);
   }
 
   void write_caliber(const Document& document) {

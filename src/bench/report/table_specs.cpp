@@ -16,6 +16,7 @@ constexpr ColumnSpec kSweep[] = {
     {"cache_hit_share"},
     {"num_tokens_out"},
     {"gap_max_ms", max},
+    {"energy_j_per_token"},
 };
 
 constexpr std::string_view kConcurrencyKeys[] = {"num_users"};
@@ -28,6 +29,7 @@ constexpr ColumnSpec kConcurrency[] = {
     {"queue_server_ms"},
     {"gap_max_ms", max},
     {"concurrency_achieved"},
+    {"energy_j_per_token"},
 };
 
 constexpr std::string_view kLoadKeys[] = {"requests_per_s", "burstiness"};
@@ -64,7 +66,7 @@ constexpr ColumnSpec kSpec[] = {
     {"num_tokens_out"},
 };
 
-constexpr std::string_view kSoakKeys[] = {"window"};
+constexpr std::string_view kSoakKeys[] = {"window", "summary"};
 constexpr ColumnSpec kSoak[] = {{"output_tokens_per_s"},
                                 {"ttft_ms", p95},
                                 {"gap_max_ms", max},
@@ -72,7 +74,7 @@ constexpr ColumnSpec kSoak[] = {{"output_tokens_per_s"},
                                 {"server_memory_bytes", max}};
 
 constexpr std::string_view kQualityKeys[] = {"task", "num_tokens_in", "depth"};
-constexpr ColumnSpec kQuality[] = {{"ttft_ms"}, {"num_tokens_out"}};
+constexpr ColumnSpec kQuality[] = {{"score", Statistic::mean}, {"ttft_ms"}, {"num_tokens_out"}};
 
 constexpr std::string_view kKernelKeys[] = {"what", "op", "isa", "threads"};
 constexpr std::string_view kLinkKeys[] = {"link", "size_bytes"};
@@ -107,6 +109,8 @@ double pick(const Summary& summary, Statistic statistic) {
       return summary.p95;
     case Statistic::max:
       return summary.max;
+    case mean:
+      return summary.mean;
     case median:
       break;
   }

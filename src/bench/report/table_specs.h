@@ -7,7 +7,7 @@
 
 namespace evener::bench {
 
-enum class Statistic : uint8_t { median, p95, max };
+enum class Statistic : uint8_t { median, mean, p95, max };
 
 struct ColumnSpec {
   std::string_view key;  // of a metric or of a value

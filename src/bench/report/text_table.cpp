@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kBetween = 2;       // columns between two columns
 constexpr size_t kTextColumns = 18;  // what a text column keeps when others need the room
-constexpr size_t kHeadColumns = 9;   // a head is not broken below this
+constexpr size_t kTextColumnsMin = 6;
+constexpr size_t kHeadColumns = 9;  // a head is not broken below this
 
 using Lines = std::vector<std::string>;
 
@@ -72,25 +73,36 @@ class Layout {
     return sum - kBetween;
   }
 
-  // Long texts share what the others leave.
+  // Long texts share what the others leave; on a narrow page all texts become narrower still.
   void fit(const std::vector<size_t>& block, size_t room) {
-    size_t natural = 0;
-    for (const size_t column : block) natural += natural_[column] + kBetween;
-    natural -= kBetween;
     widths_ = natural_;
-    for (size_t over = natural > room ? natural - room : 0; over > 0;) {
-      size_t widest = block.front();
-      for (const size_t column : block) {
-        if (may_shrink(column) && (!may_shrink(widest) || widths_[column] > widths_[widest])) {
-          widest = column;
-        }
-      }
-      if (!may_shrink(widest) || widths_[widest] <= kTextColumns) break;
+    size_t sum = 0;
+    for (const size_t column : block) sum += natural_[column] + kBetween;
+    sum -= kBetween;
+    sum = shrink(block, sum, room, [this](size_t column) {
+      return widths_[column] > kTextColumns ? text_width(column) : 0;
+    });
+    sum = shrink(block, sum, room, [this](size_t column) {
+      return widths_[column] > kTextColumnsMin ? text_width(column) : 0;
+    });
+    shrink(block, sum, room, [this](size_t column) { return widths_[column]; });
+  }
+
+  // Takes columns away from the one of the largest `weight` until the sum fits; weight 0: not this.
+  template <class Weight>
+  size_t shrink(const std::vector<size_t>& block, size_t sum, size_t room, Weight weight) {
+    while (sum > room) {
+      const size_t widest = *std::max_element(
+          block.begin(), block.end(), [&](size_t a, size_t b) { return weight(a) < weight(b); });
+      if (weight(widest) == 0 || widths_[widest] <= 1) break;
       --widths_[widest];
-      --over;
+      --sum;
     }
-    // A single column that is wider than the page is broken like text.
-    for (const size_t column : block) widths_[column] = std::min(widths_[column], room);
+    return sum;
+  }
+
+  size_t text_width(size_t column) const {
+    return table_.columns[column].is_number ? 0 : widths_[column];
   }
 
   void put_block(const std::vector<size_t>& block) {
@@ -107,7 +119,7 @@ class Layout {
     for (const size_t column : block) {
       const std::string& unit = table_.columns[column].unit;
       any = any || !unit.empty();
-      units.push_back({unit});
+      units.push_back(wrap(unit, widths_[column]));
     }
     if (any) put_lines(block, units, TextTableLine::Kind::head);
     for (const TableRow& row : table_.rows) {

@@ -11,6 +11,7 @@ namespace evener::bench {
 namespace {
 
 constexpr size_t kFailureRowsMax = 200;
+constexpr std::string_view kNotMeasured = "not_measured";
 
 Text finish_word(Finish finish) {
   switch (finish) {
@@ -72,6 +73,7 @@ std::vector<Warning> warnings(const Analysis& analysis) {
   for (const CellRecord& cell : analysis.run().cells) cells.emplace(cell.key, &cell);
   std::vector<Warning> all;
   for (const Finding& finding : analysis.run().findings) {
+    if (to_word(finding.fault) == kNotMeasured) continue;  // has a list of its own
     Text where = word("page.whole_run");
     if (!finding.cell.empty()) {
       const auto cell = cells.find(finding.cell);
@@ -163,6 +165,9 @@ std::vector<Text> not_measured(const Analysis& analysis) {
                    (points.empty() ? word("page.not_run") : word("page.no_result")));
   }
   const Run& run = analysis.run();
+  for (const Finding& finding : run.findings) {
+    if (to_word(finding.fault) == kNotMeasured) list.push_back(same(shown(finding.detail)));
+  }
   if (run.telemetry.empty()) {
     list.push_back(word("page.no_telemetry"));
   } else if (std::all_of(run.telemetry.begin(), run.telemetry.end(),
@@ -171,7 +176,7 @@ std::vector<Text> not_measured(const Analysis& analysis) {
   }
   const auto num_uncounted = std::count_if(
       run.requests.begin(), run.requests.end(),
-      [](const RequestRecord& request) { return counts(request) && !request.num_tokens_out; });
+      [](const RequestRecord& request) { return is_sample(request) && !request.num_tokens_out; });
   if (num_uncounted > 0) {
     list.push_back(fill(word("page.no_usage"), {same(std::to_string(num_uncounted))}));
   }

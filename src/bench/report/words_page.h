@@ -194,7 +194,6 @@ inline constexpr Word kWordsOfPage[] = {
      "点图例可隐藏曲线；拖动放大，双击还原。"},
     {"ui.appendix", "The figures as JSON are inside this file: element {0}.",
      "全部数据以 JSON 形式内嵌在本文件里：元素 {0}。"},
-    {"ui.log", "log", "对数"},
 };
 
 }  // namespace evener::bench
