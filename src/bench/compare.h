@@ -28,8 +28,9 @@ struct MetricComparison {
   // run, if that is more. Absent with one round and no second run.
   std::optional<double> noise_floor;
   enum class Verdict : uint8_t {
-    too_few,        // no interval
-    no_difference,  // none shown: the interval includes 1, or the effect is within the noise
+    too_few,        // no interval: see ratio_of_medians
+    no_difference,  // none shown: the interval includes 1, or the effect is within the noise or
+                    // below a thousandth
     better,
     worse,
     differs,  // shown, and neither direction is the better one
@@ -70,6 +71,10 @@ Status check_comparable(const Run& a, const Run& b);
 // Compares whatever can be, of different calibers too. `a_again`: a second run of A's, for the
 // noise floor; may be null. Errors: not_found, if no point was measured in both.
 Result<Comparison> compare_runs(const Run& a, const Run& b, const Run* a_again);
+
+// For a terminal: the runs, what differs between their calibers, a table for each point, and how to
+// read it.
+std::string comparison_text(const Comparison& comparison, const Run& a, const Run& b);
 
 // The interval lies wholly beyond 3 % on the worse side.
 bool fails_gate(const MetricComparison& metric);

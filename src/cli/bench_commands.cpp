@@ -5,9 +5,24 @@
 #include "cli/command.h"
 
 namespace evener::cli {
+
+extern const Command bench_list_command;
+extern const Command bench_show_command;
+extern const Command bench_compare_command;
+extern const Command bench_export_command;
+extern const Command bench_merge_command;
+extern const Command bench_verify_command;
+
 namespace {
 
-constexpr std::array<const Command*, 0> kBenchCommands = {};
+constexpr auto kBenchCommands = std::to_array<const Command*>({
+    &bench_list_command,
+    &bench_show_command,
+    &bench_compare_command,
+    &bench_export_command,
+    &bench_merge_command,
+    &bench_verify_command,
+});
 
 }  // namespace
 

@@ -14,6 +14,7 @@ namespace evener::bench {
 namespace {
 
 constexpr double kGate = 0.97;
+constexpr double kEffectMin = 0.001;  // clocks of two machines differ by a tenth of this
 constexpr size_t kDifferencesNamedMax = 6;
 
 using Rounds = std::vector<std::vector<double>>;
@@ -133,7 +134,9 @@ MetricComparison::Verdict judge(const MetricComparison& m) {
   if (!m.estimate) return too_few;
   const auto& [low, high] = m.estimate->interval;
   const double effect = std::abs(m.estimate->ratio - 1);
-  if ((low <= 1 && high >= 1) || effect <= m.noise_floor.value_or(0)) return no_difference;
+  if ((low <= 1 && high >= 1) || effect <= std::max(m.noise_floor.value_or(0), kEffectMin)) {
+    return no_difference;
+  }
   if (m.better == Metric::Better::neither) return differs;
   const bool is_higher = m.estimate->ratio > 1;
   return is_higher == (m.better == Metric::Better::higher) ? better : worse;
@@ -163,6 +166,17 @@ MetricComparison compare_series(const Run& run, const Series& series, const Roun
   return out;
 }
 
+// In the order of the metrics, then the experiments' own figures.
+void sort_by_metric(std::vector<MetricComparison>& of_a_point) {
+  const auto place = [](const MetricComparison& m) {
+    const Metric* const metric = find_metric(m.key);
+    return metric == nullptr ? metrics().size() : size_t(metric - metrics().data());
+  };
+  std::stable_sort(
+      of_a_point.begin(), of_a_point.end(),
+      [&](const MetricComparison& x, const MetricComparison& y) { return place(x) < place(y); });
+}
+
 PointComparison compare_point(const PointKey& key, const Sorted& a, const Sorted& b,
                               const Sorted* a_again) {
   const auto& cells_a = a.points.at(key);
@@ -185,6 +199,7 @@ PointComparison compare_point(const PointKey& key, const Sorted& a, const Sorted
     out.metrics.push_back(compare_series(a.run, series, rounds, other->second,
                                          second == again.end() ? nullptr : &second->second));
   }
+  sort_by_metric(out.metrics);
   return out;
 }
 

@@ -20,17 +20,18 @@ struct Rule {
 // The longest name that fits decides. What nobody knows must match: the careful side.
 constexpr auto kRules = std::to_array<Rule>({
     {"tool.", for_readers},
+    {"client.", for_readers},  // the machine that only asks
     {"server.", under_test},
     {"server.url_kind", must_match},  // loopback or a network between
     {"engine.", under_test},
     {"host.kernel", under_test},
     {"host.facts_hash", for_readers},  // changes with any fact; those that matter have names
-    {"host.name", for_readers},
     {"host.swap", for_readers},
-    {"host.load", for_readers},
     {"method.rounds", for_readers},
     // Which points of a table were measured: those of both runs are compared.
-    {"option.num_rounds", for_readers},
+    {"option.timeout_ms", for_readers},
+    {"option.coldstart.command", under_test},
+    {"option.coldstart.unit", under_test},
     {"option.sweep.lengths", for_readers},
     {"option.concurrency.levels", for_readers},
     {"option.load.rates", for_readers},

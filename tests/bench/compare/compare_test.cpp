@@ -188,6 +188,44 @@ TEST(CompareRuns, ComparesAnswersToTheSamePrompts) {
   EXPECT_FALSE(compare_runs(a, b, nullptr)->outputs.judged);
 }
 
+// Method: the whole page of a point with one figure of each kind.
+TEST(ComparisonText, SaysWhatIsShownAndWhatIsNot) {
+  auto a = make_run("a", {});
+  auto b = make_run("b", {.scale = 0.8, .server = "2"});
+  b.header.caliber["model.sha256"] = "bb\x1b[2J";
+  b.header.caliber["tool.version"] = "2";
+  a.cells.back().state = CellState::voided;
+  auto comparison = compare_runs(a, b, nullptr);
+  ASSERT_TRUE(comparison);
+  std::erase_if(comparison->points[0].metrics, [](const MetricComparison& m) {
+    return m.key != "ttft_ms" && m.key != "tpot_ms" && m.key != "requests_per_s";
+  });
+  EXPECT_EQ(comparison_text(*comparison, a, b), R"(A  a  1970-01-01 00:00 UTC  1
+B  b  1970-01-01 00:00 UTC  2
+
+OF DIFFERENT CALIBERS: what follows may come from any of
+  model.sha256                     aa  ->  bb\x1b[2J
+
+Under test:
+  server.version                   1  ->  2
+
+Also different:
+  tool.version                     unknown  ->  2
+
+sweep, num_tokens_in 100 (rounds: 2 and 3)
+  median                                        A          B   B / A    95 % interval    noise
+  ttft_ms                                   103.0      82.40   0.800   0.785 .. 0.823    0.0 %  better by 20.0 %
+  tpot_ms                                   10.00      10.00   1.000   1.000 .. 1.000    0.0 %  no difference shown
+  requests_per_s                            1.122      1.126                             0.0 %  no interval (n 2 and 3)
+
+B / A: ratio of medians; its interval by a bootstrap over rounds, then requests. noise: how far
+A lies from itself; an effect within it is no difference.
+9 figures have an interval; about 1 of them would show a difference by chance alone.
+Left out, as voided or incomplete: 1 cells of A, 0 of B.
+Answers: 24 of 24 prompts that both runs asked have the same one.
+)");
+}
+
 TEST(CheckComparable, RefusesOtherCalibersAndNamesWhatDiffers) {
   const auto a = make_run("a", {});
   auto b = make_run("b", {.server = "2"});

@@ -18,6 +18,8 @@ TEST(CaliberRule, HoldsWhatMustMatchAgainstWhatIsUnderTest) {
   EXPECT_EQ(caliber_rule("method.cache"), must_match);
   EXPECT_EQ(caliber_rule("option.num_tokens_out"), must_match);
   EXPECT_EQ(caliber_rule("option.sweep.lengths"), for_readers);
+  EXPECT_EQ(caliber_rule("option.coldstart.command"), under_test);
+  EXPECT_EQ(caliber_rule("client.cpu"), for_readers);
   EXPECT_EQ(caliber_rule("server.version"), under_test);
   EXPECT_EQ(caliber_rule("server.url_kind"), must_match);
   EXPECT_EQ(caliber_rule("engine.kv_type"), under_test);
