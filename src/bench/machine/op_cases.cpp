@@ -82,6 +82,9 @@ Status attention(Workshop shop, const AttentionCase& c) {
                            double(end * c.kv_heads * c.dim) * 12,
                            [&] { device.store_kv(*cache, 0, filling, k, v); }));
 
+  // Whatever `use` did: pages that nobody wrote are one page of zeros, which never leaves the
+  // caches.
+  device.store_kv(*cache, 0, filling, k, v);
   const Slice slice = {.first_row = 0,
                        .num_rows = c.rows,
                        .first_position = c.depth,
