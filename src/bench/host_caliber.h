@@ -39,7 +39,7 @@ struct HostSizes {
 Caliber host_caliber(const host::HostFacts& facts, const HostSizes& sizes,
                      const telemetry::Sample& sample, HostRole role);
 
-// Of this machine. Errors: those of host::read_live().
+// Of this machine; what a container hides is left out. Error: limit_exceeded (host::read_live).
 Result<Caliber> read_host_caliber(HostRole role);
 
 }  // namespace evener::bench

@@ -62,6 +62,12 @@ Temperatures temperatures_of(const telemetry::Sample& sample);
 std::vector<Finding> check_drift(const std::string& cell, const Temperatures& first,
                                  const Temperatures& here);
 
+// What the processors' packages and all `num_cards` cards took in the cell's window, by the power
+// that each reading stands for; neither memory nor losses of supplies are in it. Absent if a part
+// or the end of the window is not known.
+std::optional<double> energy_j(const CellRecord& cell, std::span<const TelemetryRow> rows,
+                               size_t num_cards);
+
 struct WatchOptions {
   telemetry::SensorOptions sensors;  // with the run's own processes
   std::chrono::milliseconds interval{500};
@@ -70,8 +76,8 @@ struct WatchOptions {
 };
 
 // A recorder that hands all on to another, reads the sensors meanwhile, and judges each cell when
-// it ends: what it finds is recorded, and a cell that it voids is ended so. Cells follow each
-// other.
+// it ends: what it finds is recorded, and so is the value energy_j, and a cell that it voids is
+// ended so. Cells follow each other. It must be gone before the other recorder finishes.
 class Watch final : public Recorder {
  public:
   // Reads the sensors for the first time before it returns. `inner` outlives it.
@@ -95,10 +101,15 @@ class Watch final : public Recorder {
 
  private:
   void take(const telemetry::Sample& sample);
-  std::vector<Finding> judge(const CellRecord& cell);
+  struct Judgement {
+    std::vector<Finding> findings;
+    std::optional<double> energy_j;
+  };
+  Judgement judge(const CellRecord& cell);
 
   Recorder& inner_;
   WatchRules rules_;
+  size_t num_cards_ = 0;
   std::vector<host::Missing> missing_;
   std::mutex mutex_;  // over the three
   std::vector<TelemetryRow> rows_;

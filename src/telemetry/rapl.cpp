@@ -1,6 +1,5 @@
 #include "telemetry/rapl.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "host/text_lines.h"
@@ -21,19 +20,14 @@ std::optional<uint64_t> read_uint(const host::FileTree& files, const std::string
   return line ? host::parse_uint(*line) : std::nullopt;
 }
 
-// "intel-rapl:0", also on AMD's processors; "intel-rapl:0:1" is a part of it, and
-// "intel-rapl-mmio:0" shows the same counter again.
-bool is_top_zone(const std::string& name) {
-  return name.starts_with("intel-rapl:") && std::ranges::count(name, ':') == 1;
-}
-
 }  // namespace
 
 PackagePower::PackagePower(const host::FileTree& files) {
   for (const std::string& entry : files.list(std::string(kFolder))) {
-    if (!is_top_zone(entry) || packages_.size() == kPackagesMax) continue;
+    // "intel-rapl:0", also on AMD's processors; "intel-rapl-mmio:0" shows the same counter again.
+    if (!entry.starts_with("intel-rapl:") || packages_.size() == kPackagesMax) continue;
     const std::string path = std::string(kFolder) + "/" + entry;
-    // Zones are numbered in no order of sockets, and "psys" holds more than the packages.
+    // Zones are numbered in no order of sockets; "core" is a part, and "psys" holds more.
     if (!files.read_line(path + "/name").value_or("").starts_with("package")) continue;
     const auto range = read_uint(files, path + "/max_energy_range_uj");
     if (!range || *range == 0) continue;

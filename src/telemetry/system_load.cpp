@@ -15,6 +15,8 @@ namespace {
 constexpr Quantity kLoad{1, 0, 1e6};
 constexpr size_t kStatMax = size_t{1} << 20;  // a line of interrupts may be long
 constexpr uint64_t kTicksMax = uint64_t{1} << 56;
+// A tick is 10 ms: shares over a shorter time say nothing.
+constexpr std::chrono::milliseconds kUsePause{250};
 
 // "avg10=0.12" of the line "some".
 std::optional<double> pressure_in(std::string_view text) {
@@ -107,6 +109,7 @@ std::optional<uint64_t> SystemLoad::own_ticks(const host::FileTree& files) const
 
 void SystemLoad::read_use(const host::FileTree& files, std::chrono::steady_clock::time_point now,
                           HostReading& reading) {
+  if (before_ && now - before_at_ < kUsePause) return;
   const auto ticks = ticks_in(files.read("proc/stat", kStatMax).value_or(""));
   if (ticks && before_ && ticks->busy >= before_->busy && ticks->stolen >= before_->stolen &&
       ticks->all() > before_->all()) {
@@ -117,13 +120,13 @@ void SystemLoad::read_use(const host::FileTree& files, std::chrono::steady_clock
   before_ = ticks;
 
   const auto own = own_ticks(files);
-  const double seconds = std::chrono::duration<double>(now - own_before_at_).count();
+  const double seconds = std::chrono::duration<double>(now - before_at_).count();
   if (own && own_before_ && *own >= *own_before_ && seconds > 0) {
     const double ticks_a_second = double(::sysconf(_SC_CLK_TCK));
     reading.cpus_own = double(*own - *own_before_) / ticks_a_second / seconds;
   }
   own_before_ = own;
-  own_before_at_ = now;
+  before_at_ = now;
 }
 
 }  // namespace evener::telemetry

@@ -12,7 +12,8 @@
 
 namespace evener::telemetry {
 
-// Load, pressure, memory, swap, and who had the processors between two readings.
+// Load, pressure, memory, swap, and who had the processors between two readings a quarter of a
+// second or more apart.
 class SystemLoad {
  public:
   // `own_processes`: numbers of processes whose work is the run's own.
@@ -41,7 +42,7 @@ class SystemLoad {
   size_t num_cpus_ = 0;
   std::optional<Ticks> before_;
   std::optional<uint64_t> own_before_;
-  std::chrono::steady_clock::time_point own_before_at_;
+  std::chrono::steady_clock::time_point before_at_;
 };
 
 }  // namespace evener::telemetry

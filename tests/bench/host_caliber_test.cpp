@@ -94,8 +94,7 @@ TEST_F(HostCaliber, WhatIsNotKnownHasNoName) {
   sizes_ = {};
   sample_ = {};
   const Caliber found = caliber();
-  EXPECT_EQ(found.size(), 2);
-  EXPECT_THAT(found, Contains(Pair("host.cards", "0")));
+  EXPECT_EQ(found.size(), 1);
   EXPECT_THAT(found, Contains(Key("host.facts_hash")));
 }
 
@@ -116,15 +115,14 @@ TEST_F(HostCaliber, TheHashIsOfWhatStays) {
   EXPECT_NE(caliber()["host.facts_hash"], before);
 }
 
-// This machine, whatever it is; a container may show no PCI devices at all.
+// This machine, whatever it is. What is there does not change from one look to the next.
 TEST(HostCaliberLive, IsReadHere) {
   const auto found = read_host_caliber(HostRole::server);
-  if (!found) {
-    EXPECT_EQ(found.error().code, Code::not_found);
-    return;
-  }
+  ASSERT_TRUE(found) << to_string(found.error());
   EXPECT_THAT(*found, Contains(Key("host.facts_hash")));
-  EXPECT_THAT(*found, Contains(Key("host.kernel")));
+  const auto again = read_host_caliber(HostRole::server);
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(found->at("host.facts_hash"), again->at("host.facts_hash"));
   EXPECT_THAT(*found, Contains(Key("host.ram_bytes")));
   EXPECT_THAT(*found, Not(Contains(Key("client.cpu"))));
 }

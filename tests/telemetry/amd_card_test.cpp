@@ -86,6 +86,29 @@ TEST_F(AmdCardTest, ItsLinkIsThatOfTheSlotAndNotTheOneInsideTheCard) {
   EXPECT_EQ(reading.link_width, 8);
 }
 
+// The way up ends at what is no bridge of AMD's graphics, and after two.
+TEST(SlotLink, EndsAtTheOutermostBridgeOfTheCard) {
+  FakeTree tree;
+  std::string way = "pci0000:00/0000:00:01.0";
+  tree.add_function(way, "0x1022", "0x060400");
+  way += "/0000:01:00.0";
+  const std::string slot = tree.add_function(way, "0x1002", "0x060400");
+  const std::string card = tree.add_function(way + "/0000:02:00.0", "0x1002", "0x030000");
+  EXPECT_EQ(slot_link_path(tree.files(), {"0000:02:00.0", card}), slot);
+
+  way = "pci0000:10/0000:10:00.0";
+  tree.add_function(way, "0x1002", "0x060400");
+  way += "/0000:11:00.0";
+  const std::string second = tree.add_function(way, "0x1002", "0x060400");
+  way += "/0000:12:00.0";
+  tree.add_function(way, "0x1002", "0x060400");
+  const std::string deep = tree.add_function(way + "/0000:13:00.0", "0x1002", "0x030000");
+  EXPECT_EQ(slot_link_path(tree.files(), {"0000:13:00.0", deep}), second);
+
+  const std::string bare = tree.add_function("pci0000:20/0000:20:00.0", "0x1002", "0x030000");
+  EXPECT_EQ(slot_link_path(tree.files(), {"0000:20:00.0", bare}), bare);
+}
+
 TEST_F(AmdCardTest, SleepsOnWhileItIsAsked) {
   tree_.write(card_ + "/power/runtime_status", "suspended\n");
   const CardReading reading = read();

@@ -109,6 +109,9 @@ TEST_F(Rapl, SumsPackagesOverTheTimeBetweenReadings) {
   EXPECT_EQ(power.read_w(tree_.files(), Time(10s)), std::nullopt);
   set_energy("intel-rapl:0", "31000000");  // 30 J
   set_energy("intel-rapl:1", "12000000");  // 10 J
+  for (const char* other : {"intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"}) {
+    set_energy(other, "70000000");
+  }
   EXPECT_EQ(power.read_w(tree_.files(), Time(10s + 500ms)), 80);
   EXPECT_FALSE(power.missing());
 }
@@ -204,6 +207,15 @@ TEST_F(Load, OwnWorkIsThatOfTheProcessesNamed) {
   EXPECT_DOUBLE_EQ(read(load, Time(3s)).cpus_own.value(), 0.5);
   tree_.remove("proc/42");
   EXPECT_EQ(read(load, Time(4s)).cpus_own, std::nullopt);
+}
+
+TEST_F(Load, ATimeOfFewTicksSaysNothingAndIsCountedLater) {
+  SystemLoad load(tree_.files(), {});
+  read(load, Time(1s));
+  write_stat("110 0 50 1000 50 0 0 0 100 0");
+  EXPECT_EQ(read(load, Time(1s + 240ms)).cpus_busy, std::nullopt);
+  write_stat("150 0 50 1050 50 0 0 0 100 0");  // 50 of 100 since the first
+  EXPECT_DOUBLE_EQ(read(load, Time(1s + 250ms)).cpus_busy.value(), 2);
 }
 
 TEST_F(Load, GarbageIsAbsent) {

@@ -10,6 +10,7 @@ Watch::Watch(Recorder& inner, WatchOptions options) : inner_(inner) {
   rules_ = {.num_cpus = sensors.num_cpus(),
             .all_work_is_own = options.all_work_is_own,
             .claimed_cards = std::move(options.claimed_cards)};
+  num_cards_ = sensors.num_cards();
   missing_ = sensors.missing();
   sampler_ = std::make_unique<telemetry::Sampler>(
       std::move(sensors), options.interval,
@@ -29,7 +30,15 @@ void Watch::request(RequestRecord record) {
 
 Status Watch::end_cell(CellRecord cell) {
   sampler_->sample_now();
-  for (Finding& finding : judge(cell)) {
+  Judgement judgement = judge(cell);
+  if (judgement.energy_j) {
+    inner_.value({.cell = cell.key,
+                  .key = "energy_j",
+                  .unit = "J",
+                  .value = *judgement.energy_j,
+                  .at = cell.ended});
+  }
+  for (Finding& finding : judgement.findings) {
     const bool voids = finding.severity == Severity::voids;
     if (voids && cell.state == CellState::complete) cell.state = CellState::voided;
     inner_.finding(std::move(finding));
@@ -45,22 +54,23 @@ void Watch::take(const telemetry::Sample& sample) {
   inner_.telemetry(sample);
 }
 
-std::vector<Finding> Watch::judge(const CellRecord& cell) {
+Watch::Judgement Watch::judge(const CellRecord& cell) {
   const std::lock_guard lock(mutex_);
   const auto in_cell =
       std::ranges::find_if(rows_, [&](const TelemetryRow& row) { return row.at >= cell.began; });
   // What came before it is of no more use, but for the last reading.
   if (in_cell - rows_.begin() > 1) rows_.erase(rows_.begin(), in_cell - 1);
-  std::vector<Finding> findings = check_telemetry(cell, rows_, requests_[cell.key], rules_);
+  Judgement judgement = {.findings = check_telemetry(cell, rows_, requests_[cell.key], rules_),
+                         .energy_j = energy_j(cell, rows_, num_cards_)};
   requests_.erase(cell.key);
 
   Temperatures here;  // in the first reading of each part
   for (const TelemetryRow& row : rows_) here.merge(temperatures_of(row.sample));
   const auto first = first_temperatures_.emplace(cell.experiment, here).first;
   for (Finding& finding : check_drift(cell.key, first->second, here)) {
-    findings.push_back(std::move(finding));
+    judgement.findings.push_back(std::move(finding));
   }
-  return findings;
+  return judgement;
 }
 
 }  // namespace evener::bench
