@@ -16,6 +16,8 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +36,8 @@ using device::Tensor;
 
 constexpr size_t kNumSamples = 5;
 constexpr size_t kDevicesMax = 64;
-constexpr size_t kCols = 1024;  // 4 KiB a row
+constexpr size_t kCols = 1024;
+constexpr size_t kRowBytes = kCols * sizeof(float);
 constexpr uint64_t kSizesBytes[] = {uint64_t{4} << 10,   uint64_t{16} << 10, uint64_t{64} << 10,
                                     uint64_t{256} << 10, uint64_t{1} << 20,  uint64_t{4} << 20,
                                     uint64_t{16} << 20,  uint64_t{64} << 20, uint64_t{256} << 20};
@@ -47,7 +50,7 @@ struct DeviceRows {
 
 Result<DeviceRows> allocate_rows(Device& device, size_t num_rows) {
   DeviceRows made;
-  ASSIGN_OR_RETURN(made.buffer, device.allocate(num_rows * kCols * sizeof(float)));
+  ASSIGN_OR_RETURN(made.buffer, device.allocate(num_rows * kRowBytes));
   made.rows = {made.buffer.get(), 0, num_rows, kCols, kCols};
   return made;
 }
@@ -64,11 +67,10 @@ struct Way {
 class LinkRun {
  public:
   explicit LinkRun(Bench& bench) : bench_(bench) {
-    for (const uint64_t size : bench.options.link.sizes_bytes) {
-      num_rows_.push_back(std::max<size_t>(size / (kCols * sizeof(float)), 1));
-    }
-    if (!num_rows_.empty()) return;
-    for (const uint64_t size : kSizesBytes) num_rows_.push_back(size / (kCols * sizeof(float)));
+    const std::vector<uint64_t>& wanted = bench.options.link.sizes_bytes;
+    const std::span<const uint64_t> sizes =
+        wanted.empty() ? std::span<const uint64_t>(kSizesBytes) : wanted;
+    for (const uint64_t size : sizes) num_rows_.insert(std::max<size_t>(size / kRowBytes, 1));
   }
 
   Status run() {
@@ -98,16 +100,17 @@ class LinkRun {
 
   // Two buffers on a device and three on the host, in half of its memory.
   bool fits(size_t num_rows, uint32_t round) {
-    const size_t needed = 5 * num_rows * kCols * sizeof(float);
-    if (needed <= devices_.front()->info().memory_bytes / 2) return true;
+    const size_t num_rows_max = devices_.front()->info().memory_bytes / 2 / (5 * kRowBytes);
+    if (num_rows <= num_rows_max) return true;
     if (round > 1) return false;
-    bench_.recorder.finding({Fault::too_few_samples,
-                             Severity::note,
-                             {},
-                             {},
-                             fmt::format("link: copies of {} bytes were not measured: they need {} "
-                                         "bytes of memory",
-                                         num_rows * kCols * sizeof(float), needed)});
+    bench_.recorder.finding(
+        {Fault::too_few_samples,
+         Severity::note,
+         {},
+         {},
+         fmt::format("link: copies of {} bytes were not measured: of five times that, half of the "
+                     "device's {} bytes of memory is less",
+                     num_rows * kRowBytes, devices_.front()->info().memory_bytes)});
     return false;
   }
 
@@ -175,7 +178,7 @@ class LinkRun {
 
   Status measure(const Way& way, uint32_t round) {
     if (bench_.stop) return {};
-    const size_t size_bytes = way.num_rows * kCols * sizeof(float);
+    const size_t size_bytes = way.num_rows * kRowBytes;
     if (bench_.progress) {
       bench_.progress(fmt::format("link, {}, {} bytes", way.name, size_bytes),
                       fraction(way, round));
@@ -236,7 +239,7 @@ class LinkRun {
   }
 
   Bench& bench_;
-  std::vector<size_t> num_rows_;  // of each size
+  std::set<size_t> num_rows_;  // of each size
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

@@ -152,7 +152,7 @@ TEST_F(MachineExperiment, EverySampleIsPreparedAndCheckedAndAnInterruptEndsThem)
 // Two sizes over all ways that this machine has.
 TEST_F(MachineExperiment, LinkMeasuresEveryWayAndComparesWhatArrived) {
   options_.num_rounds = 2;
-  options_.link.sizes_bytes = {4096, 65536};
+  options_.link.sizes_bytes = {65536, 4096, 4097};  // the last two are one
   Bench here = bench();
   ASSERT_TRUE(experiment("link").run(here));
   std::set<std::string> keys;
@@ -175,6 +175,18 @@ TEST_F(MachineExperiment, LinkMeasuresEveryWayAndComparesWhatArrived) {
   ASSERT_EQ(notebook_.findings.size(), 1);
   EXPECT_EQ(notebook_.findings[0].severity, Severity::note);
   EXPECT_THAT(notebook_.findings[0].detail, HasSubstr("all-reduce was not measured"));
+}
+
+TEST_F(MachineExperiment, LinkLeavesOutSizesThatNoMemoryHoldsAndSaysSoOnce) {
+  options_.num_rounds = 2;
+  options_.link.sizes_bytes = {~uint64_t{0}, 1};
+  Bench here = bench();
+  ASSERT_TRUE(experiment("link").run(here));
+  ASSERT_EQ(notebook_.findings.size(), 2);
+  EXPECT_THAT(notebook_.findings[0].detail, HasSubstr("were not measured"));
+  for (const CellRecord& cell : notebook_.cells) {
+    EXPECT_EQ(cell.target.at("size_bytes"), "4096") << "a row is the least";
+  }
 }
 
 // The whole takes a minute: it is interrupted behind the machine's own figures.
