@@ -100,6 +100,7 @@ Client::RequestNumber HttpClient::start(RequestPlan plan, Observer observer) {
   const RequestNumber number = next_number_++;
   // Here and not on the client's thread: a long prompt takes a while to write down.
   RequestBody body = make_body(plan);
+  body.name_model(target_.model);
   auto generation = std::make_shared<Generation>(
       context_, pool_,
       Generation::Parts{.plan = std::move(plan),
@@ -131,8 +132,8 @@ void HttpClient::cancel(RequestNumber number) {
 void HttpClient::call_at(Clock::time_point when, std::function<void()> f) {
   boost::asio::dispatch(io_, [this, when, f = std::move(f)]() mutable {
     const auto timer = std::make_shared<boost::asio::steady_timer>(io_, when);
-    timer->async_wait([this, timer, f = std::move(f)](const boost::system::error_code& error) {
-      if (!error && !closing_) f();
+    timer->async_wait([timer, f = std::move(f)](const boost::system::error_code& error) {
+      if (!error) f();
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
@@ -9,7 +10,9 @@
 namespace evener::bench {
 namespace {
 
-constexpr int kReadsInARow = 8;  // then it is another connection's turn
+// Then it is another connection's turn.
+constexpr int kReadsInARow = 8;
+constexpr size_t kBytesInARow = size_t{256} << 10;
 
 bool is_not_yet(const boost::system::error_code& error) {
   return error == boost::asio::error::would_block || error == boost::asio::error::try_again ||
@@ -161,11 +164,14 @@ void Connection::send_raw(std::string bytes) {
 }
 
 void Connection::write_some() {
+  const size_t turn_end = num_sent_ + kBytesInARow;
   while (phase_ != Phase::closed && num_sent_ < unsent_.size()) {
     ErrorCode error;
-    num_sent_ += socket_.write_some(
-        boost::asio::buffer(unsent_.data() + num_sent_, unsent_.size() - num_sent_), error);
-    if (is_not_yet(error)) {
+    const size_t size = std::min(unsent_.size(), turn_end) - num_sent_;
+    if (size > 0) {
+      num_sent_ += socket_.write_some(boost::asio::buffer(unsent_.data() + num_sent_, size), error);
+    }
+    if (size == 0 || is_not_yet(error)) {
       socket_.async_wait(Tcp::socket::wait_write,
                          [self = shared_from_this()](const ErrorCode& outcome) {
                            if (!outcome) self->write_some();

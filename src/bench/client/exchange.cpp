@@ -44,11 +44,10 @@ void Exchange::on_open() {
 }
 
 std::string Exchange::head_and_body() const {
-  std::string out = fmt::format(
-      "{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: evener-bench\r\nAccept: text/event-stream, "
-      "application/json\r\n{}",
-      request_.method, context_.url.prefix, request_.path, context_.url.authority(),
-      request_.headers);
+  std::string out =
+      fmt::format("{} {}{} HTTP/1.1\r\nHost: {}\r\nUser-Agent: evener-bench\r\nAccept: */*\r\n{}",
+                  request_.method, context_.url.prefix, request_.path, context_.url.authority(),
+                  request_.headers);
   if (request_.method == "POST") {
     out += fmt::format("Content-Type: application/json\r\nContent-Length: {}\r\n",
                        request_.body.size());

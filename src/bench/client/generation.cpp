@@ -47,12 +47,12 @@ void Generation::send(const std::string& model) {
   if (ended_) return;
   if (parts_.observer.on_due && !parts_.observer.on_due()) return cancel();
   if (ended_) return;  // on_due may have cancelled it
+  parts_.body.name_model(model);
   exchange_ = std::make_shared<Exchange>(context_, pool_,
                                          HttpRequest{.method = "POST",
-                                                     .path = parts_.body.path,
-                                                     .body = parts_.body.with_model(model),
-                                                     .headers = parts_.headers});
-  parts_.body = {};
+                                                     .path = std::move(parts_.body.path),
+                                                     .body = std::move(parts_.body.text),
+                                                     .headers = std::move(parts_.headers)});
   parts_.plan.messages.clear();
   exchange_->start(*this, parts_.plan.timeout);
 }

@@ -61,13 +61,14 @@ RequestBody make_body(const RequestPlan& plan) {
   out.path = body.contains("messages") ? "/v1/chat/completions" : "/v1/completions";
   out.names_model = body.contains("model");
   out.prompt_hash = hash_prompt(body);
-  out.json = dump(body);
+  out.text = dump(body);
   return out;
 }
 
-std::string RequestBody::with_model(std::string_view model) const {
-  if (model.empty() || names_model) return json;
-  return R"({"model":)" + dump(json::Value(model)) + "," + json.substr(1);
+void RequestBody::name_model(std::string_view model) {
+  if (model.empty() || names_model) return;
+  text.replace(0, 1, R"({"model":)" + dump(json::Value(model)) + ",");
+  names_model = true;
 }
 
 }  // namespace evener::bench

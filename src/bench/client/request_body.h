@@ -11,12 +11,12 @@ namespace evener::bench {
 // What is sent for a plan.
 struct RequestBody {
   std::string path;  // "/v1/chat/completions"
-  std::string json;  // without "model"
+  std::string text;  // JSON
   uint64_t prompt_hash = 0;
+  bool names_model = false;  // by RequestPlan::more, which wins, or name_model
 
-  // The whole body. An empty model is left to the server; one in RequestPlan::more wins.
-  std::string with_model(std::string_view model) const;
-  bool names_model = false;  // by RequestPlan::more
+  // Unless it names one. An empty model is left to the server.
+  void name_model(std::string_view model);
 };
 
 RequestBody make_body(const RequestPlan& plan);

@@ -66,13 +66,19 @@ TEST(ClientLife, AClientThatGoesCancelsWhatRuns) {
   auto client = client_for(server.url());
   Client* const asked = client.get();
   for (int i = 0; i < 20; ++i) {
-    client->start(chat(), {.on_end = [&](const RequestRecord& record) {
-                    finishes.push_back(record.finish);
-                    if (finishes.size() > 20) return;  // these are what was started below
-                    asked->start(chat(), {.on_end = [&](const RequestRecord& late) {
-                                   finishes.push_back(late.finish);
-                                 }});
-                  }});
+    client->start(
+        chat(), {.on_end = [&](const RequestRecord& record) {
+          finishes.push_back(record.finish);
+          if (finishes.size() > 20) return;  // these are what was started below
+          asked->start(
+              chat(),
+              {.on_due =
+                   [] {
+                     ADD_FAILURE() << "sent by a client that goes";
+                     return true;
+                   },
+               .on_end = [&](const RequestRecord& late) { finishes.push_back(late.finish); }});
+        }});
   }
   client->call_at(Clock::now() + 1h, [] { ADD_FAILURE() << "called after its client"; });
   client.reset();

@@ -95,6 +95,26 @@ TEST(BenchClient, ConnectionsAreKeptAndUsedAgain) {
   EXPECT_EQ(server.num_connections(), 1U);
 }
 
+TEST(BenchClient, AConnectionThatTheServerWillCloseIsNotUsedAgain) {
+  RawServer server([](RawConnection& connection, size_t index) {
+    if (index == 0) {
+      connection.read_request();
+      connection.send(
+          "HTTP/1.1 200 OK\r\nConnection: close\r\n" +
+          chunked_stream(kGoodEvents).substr(std::string_view("HTTP/1.1 200 OK\r\n").size()));
+      EXPECT_EQ(connection.read_request(), "");
+    } else {
+      connection.read_request();
+      connection.send(chunked_stream(kGoodEvents));
+      connection.wait_for_end();
+    }
+  });
+  const auto client = client_for(server.url());
+  EXPECT_EQ(client->ask(chat()).error, "");
+  EXPECT_EQ(client->ask(chat()).error, "");
+  EXPECT_EQ(server.num_connections(), 2U);
+}
+
 // The first connection closes after its answer, as servers do with kept connections; whether the
 // client sees that before or after it has sent again, the second request is answered.
 TEST(BenchClient, AKeptConnectionThatHasEndedIsReplaced) {

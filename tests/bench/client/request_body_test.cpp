@@ -6,7 +6,10 @@ namespace evener::bench {
 namespace {
 
 json::Value body_of(const RequestPlan& plan, std::string_view model = "m") {
-  return json::parse(make_body(plan).with_model(model), "body").value();
+  RequestBody body = make_body(plan);
+  body.name_model(model);
+  body.name_model("a later one");
+  return json::parse(body.text, "body").value();
 }
 
 TEST(RequestBody, APlanOfMessagesIsSaidInFull) {
@@ -33,7 +36,7 @@ TEST(RequestBody, APromptGoesToCompletionsAndWhatIsNotWantedIsNotSent) {
   plan.temperature = 0.5;
   plan.stream = false;
   EXPECT_EQ(make_body(plan).path, "/v1/completions");
-  EXPECT_EQ(body_of(plan, ""),
+  EXPECT_EQ(json::parse(make_body(plan).text, "").value(),
             json::parse(R"({"prompt":"once","temperature":0.5,"stream":false,"timings":true})", "")
                 .value());
 }

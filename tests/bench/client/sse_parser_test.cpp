@@ -46,6 +46,7 @@ const std::vector<Case> kCases = {
      {{"", "a"}}},
     {"data:a\n\ndata:  b\n\n", {{"", "a"}, {"", " b"}}},
     {"data: one\ndata: two\n\n", {{"", "one\ntwo"}}},
+    {"event: x\r\ndata: one\r\ndata: two\r\n\r\n", {{"x", "one\ntwo"}}},
     {"data\n\n", {{"", ""}}},
     {"data: \n\n", {{"", ""}}},
     {": a comment\n\n:\n\ndata: a\n: another\n\n", {{"", "a"}}},
