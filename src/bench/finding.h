@@ -58,7 +58,7 @@ std::optional<Fault> fault_of(std::string_view word);
 inline constexpr Fault kLastFault = Fault::config_changed;
 
 struct Finding {
-  Fault fault;
+  Fault fault = Fault::server_down;
   Severity severity = Severity::warning;
   std::string cell;     // empty: the whole run
   std::string request;  // label of the request, if it is about one

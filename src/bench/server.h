@@ -22,8 +22,8 @@ struct ServerFacts {
   std::string model;  // as requests must name it
   std::optional<uint64_t> context_tokens;
   std::optional<uint64_t> max_running;  // answers at a time
-  std::optional<uint64_t>
-      chunk_tokens;  // largest part of a prompt in one step, for the gap formula
+  // Largest part of a prompt in one step, for the gap formula.
+  std::optional<uint64_t> chunk_tokens;
   bool has_tokenize = false;
   bool has_flush = false;
   bool has_metrics = false;
@@ -36,7 +36,8 @@ struct ServerFacts {
 
 class Server {
  public:
-  // Looks at the server. Errors, all with a remedy: unavailable (down), permission_denied (401,
+  // Looks at the server, and asks it one small thing. `client` must outlive the result. Errors, all
+  // with a remedy: unavailable (down, loading, the small request failed), permission_denied (401,
   // 403), not_found (the model named is none of /v1/models: names those there are), corrupt (no
   // OpenAI-compatible server: what answered instead).
   static Result<std::unique_ptr<Server>> probe(Client& client);
@@ -44,18 +45,25 @@ class Server {
 
   virtual const ServerFacts& facts() const = 0;
 
-  // Forgets what was computed. Errors: unsupported (no such route), unavailable (the server was
-  // busy, or answered yes and did not do it).
+  // Forgets what was computed. Waits some seconds for a busy server. The first call proves, with
+  // three short requests, that a known prompt is forgotten, where the server counts cached tokens.
+  // Errors: unsupported (no such route), unavailable (the server was busy, or answered yes and did
+  // not do it).
   virtual Status flush_cache() = 0;
 
-  // Exact where has_tokenize; else an error (unsupported).
+  // Of the text alone: no template, no begin-of-text. Exact where has_tokenize; else an error
+  // (unsupported).
   virtual Result<uint64_t> count_tokens(std::string_view text) = 0;
 
   // Counters by their names in /metrics (Prometheus text, labels as they are); empty if there are
-  // none.
+  // none. Of speculation: vllm:spec_decode_num_drafts_total, ..._num_draft_tokens_total,
+  // ..._num_accepted_tokens_total, ..._num_accepted_tokens_per_pos_total;
+  // sglang:spec_accept_length, sglang:spec_accept_rate. llama-server tells it with each answer
+  // (ServerTimes).
   virtual Result<std::map<std::string, double>> metrics() = 0;
 
-  // Resident bytes of its process, where /metrics or the process id of a server of our own tells.
+  // Resident bytes of its process, where /metrics tells (process_resident_memory_bytes: Evener and
+  // the servers written in Python).
   virtual std::optional<uint64_t> resident_bytes() = 0;
 };
 
