@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace evener::bench {
 namespace {
@@ -35,15 +36,19 @@ size_t name_end(std::string_view line) {
   return std::string_view::npos;
 }
 
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
+}
+
 std::string_view without_blanks(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
 void add_line(std::string_view line, Samples& out) {
-  if (line.empty() || line.front() == '#') return;
+  if (line.empty() || !starts_name(line.front()) || !utf8::is_valid(line)) return;
   const size_t end = name_end(line);
-  if (end == 0 || end == std::string_view::npos || end > kNameBytes) return;
+  if (end > kNameBytes) return;  // npos too
   const std::string_view rest = without_blanks(line.substr(end));
   double value = 0;
   const auto [after, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
