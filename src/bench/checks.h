@@ -57,8 +57,8 @@ std::vector<Finding> check_request(const RequestRecord& record, const Expectatio
 // then their number, in one more), and
 //
 //   early_end     forced length: median of the tokens below 90 % of those wanted           voids
-//   failures      more than a tenth of the counted requests failed: what is left over is a choice
-//                 of the quick ones. Under the fault that is most frequent                 voids
+//   failures      more than a tenth of the counted requests failed or were empty: what is left over
+//                 is a choice of the quick ones. Under the fault that is most frequent     voids
 //   sender_late   p99 of sent - scheduled (the maximum below 100) is over 5 ms, or over 1 % of the
 //                 median gap between events where that is more than 1 ms, which is what a timer
 //                 can be late on its own                                                   voids

@@ -1,8 +1,10 @@
 #include "serve/metrics.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -261,6 +263,20 @@ void Metrics::write_counters(std::string& out) const {
   }
 }
 
+namespace {
+
+// Under the name by which all servers' libraries tell it.
+void write_process(std::string& out) {
+  std::ifstream file("/proc/self/statm");
+  uint64_t pages_mapped = 0;
+  uint64_t pages_resident = 0;
+  if (!(file >> pages_mapped >> pages_resident)) return;
+  write(out, {"process_resident_memory_bytes", "gauge", "resident memory of this process",
+              number(pages_resident) * number(sysconf(_SC_PAGESIZE))});
+}
+
+}  // namespace
+
 std::string Metrics::to_text(const engine::Stats* stats, const engine::ModelFacts* facts) const {
   const std::lock_guard lock(mutex_);
   std::string out = fmt::format(
@@ -280,6 +296,7 @@ std::string Metrics::to_text(const engine::Stats* stats, const engine::ModelFact
     write_cache(out, stats->cache);
     if (stats->tiers) write_tiers(out, *stats->tiers);
   }
+  write_process(out);
   write_counters(out);
   write_histograms(out);
   return out;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <charconv>
+
 #include "serve/api_keys.h"
 #include "serve/cors.h"
 #include "serve/metrics.h"
@@ -79,6 +81,17 @@ TEST(Metrics, EscapesLabelsAndAddsUpBuckets) {
   EXPECT_NE(text.find("evener_queue_seconds_bucket{le=\"+Inf\"} 2\n"), std::string::npos);
   EXPECT_NE(text.find("evener_http_requests_total{route=\"/models\",status=\"200\"} 1\n"),
             std::string::npos);
+}
+
+TEST(Metrics, TellTheMemoryOfTheProcess) {
+  const std::string text = Metrics().to_text(nullptr, nullptr);
+  const std::string_view name = "\nprocess_resident_memory_bytes ";
+  const size_t at = text.find(name);
+  ASSERT_NE(at, std::string::npos);
+  double bytes = 0;
+  std::from_chars(text.data() + at + name.size(), text.data() + text.size(), bytes);
+  EXPECT_GT(bytes, 1e6);
+  EXPECT_LT(bytes, 1e12);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "bench/checks.h"
@@ -74,12 +75,19 @@ void add_requests(std::span<const RequestRecord> requests, const Judged& j) {
   }
 }
 
+std::optional<Fault> failure_of(const RequestRecord& record) {
+  if (record.fault) return record.fault;
+  if (record.events.empty()) return Fault::empty_answer;
+  return std::nullopt;
+}
+
 void check_failures(const Judged& j) {
   std::map<Fault, size_t> failed;
   size_t num_failed = 0;
   for (const RequestRecord* record : j.counted) {
-    if (!record->fault) continue;
-    ++failed[*record->fault];
+    const auto failure = failure_of(*record);
+    if (!failure) continue;
+    ++failed[*failure];
     ++num_failed;
   }
   if (double(num_failed) <= kFailuresMax * double(j.counted.size())) return;
@@ -137,8 +145,8 @@ void check_concurrency(const Judged& j) {
 }
 
 void check_samples(const Judged& j) {
-  const auto num_answers = size_t(std::ranges::count_if(
-      j.counted, [](const RequestRecord* r) { return !r->fault && !r->events.empty(); }));
+  const auto num_answers = size_t(
+      std::ranges::count_if(j.counted, [](const RequestRecord* r) { return !failure_of(*r); }));
   if (num_answers < j.expected.num_samples_min) {
     j.add(
         Fault::too_few_samples, Severity::warning,
