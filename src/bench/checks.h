@@ -40,7 +40,9 @@ struct Expectations {
 //                 more reasoning than out, or counts that shrank within a stream           voids
 //                 prompt off by more than 1 token; if not exact, by more than 2 % and 8  warning
 //   early_end     forced length: fewer tokens than wanted                                warning
-//   cached_prompt cold: num_tokens_cached > 0                                              voids
+//   cached_prompt cold: more than 32 tokens cached                                         voids
+//                 1 to 32: note. A template begins all prompts with the same few tokens, and some
+//                 servers keep single tokens
 //   cold_unproven cold: num_tokens_cached not told                                       warning
 //   merged_events 8 tokens or more, and events are fewer than 90 % of them: a note if events tell
 //                 their tokens, else a warning, as the gaps between tokens cannot be known

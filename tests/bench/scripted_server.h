@@ -30,7 +30,9 @@ struct Script {
   std::chrono::microseconds time_per_token{500};
   bool takes_ignore_eos = true;         // else it ends at its natural length
   bool refuses_unknown_fields = false;  // 400 for ignore_eos
+  bool counts_in_each_event = true;     // where it is asked to
   bool counts_cached = true;
+  size_t page_tokens = 16;  // it knows whole pages of a prompt
   bool tells_timings = true;
   std::string more_metrics;  // behind its own in /metrics
 

@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr size_t kEventsMin = 8;  // fewer tell nothing of how they are sent
 constexpr size_t kGapsMin = 16;
+constexpr uint64_t kTemplateTokens = 32;
 constexpr milliseconds kStallMin{100};
 constexpr int kStallFactor = 10;
 
@@ -129,7 +130,8 @@ void check_cold(const Judged& j) {
   if (!r.num_tokens_cached) {
     j.add(Fault::cold_unproven, Severity::warning, "the server does not tell what it knew before");
   } else if (*r.num_tokens_cached > 0) {
-    j.add(Fault::cached_prompt, Severity::voids,
+    const bool of_template = *r.num_tokens_cached <= kTemplateTokens;
+    j.add(Fault::cached_prompt, of_template ? Severity::note : Severity::voids,
           fmt::format("{} of {} prompt tokens were known from before", *r.num_tokens_cached,
                       r.num_tokens_in.value_or(0)));
   }

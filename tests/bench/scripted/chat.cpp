@@ -90,8 +90,9 @@ Value usage(const Answer& a, size_t num_out, bool last) {
 Value timings(const Answer& a) {
   const double token_ms = double(a.script.time_per_token.count()) / 1000;
   const double prompt_ms = double(a.script.time_per_prompt_token.count()) / 1000;
-  return {{"cache_n", a.num_cached},
-          {"prompt_n", a.num_in - a.num_cached},
+  const size_t cached = a.script.says_cached ? a.num_in - 1 : a.num_cached;
+  return {{"cache_n", cached},
+          {"prompt_n", a.num_in - cached},
           {"prompt_ms", prompt_ms * double(a.num_in - a.num_cached)},
           {"predicted_n", a.words.size()},
           {"predicted_ms", token_ms * double(a.words.size())},
@@ -252,7 +253,8 @@ bool answer_chat(State& state, Wire& wire, const Request& request) {
   a.streams = flag(*body, "stream");
   const Value options = body->value("stream_options", Value::object());
   a.usage_in_stream = flag(options, "include_usage");
-  a.usage_in_each = flag(options, "continuous_usage_stats");
+  a.usage_in_each = (a.script.counts_in_each_event && flag(options, "continuous_usage_stats")) ||
+                    a.script.usage == Usage::shrinks;
   choose_words(*body, a);
   if (!state.pass(a.script.time_per_prompt_token * (a.num_in - a.num_cached))) return false;
   return a.streams ? Speaker(state, wire, a).speak() : answer_whole(state, wire, a);

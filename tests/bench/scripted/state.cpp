@@ -33,7 +33,9 @@ size_t State::look_up(const Words& prompt) {
     most = std::max(most, size_t(end - prompt.begin()));
   }
   known_.push_back(prompt);
-  return prompt.empty() ? 0 : std::min(most, prompt.size() - 1);
+  if (prompt.empty()) return 0;
+  most = std::min(most, prompt.size() - 1);
+  return most - most % script_.page_tokens;
 }
 
 bool State::flush() {

@@ -20,7 +20,8 @@ class State {
   void note_body(json::Value body);
   std::vector<json::Value> bodies() const;
 
-  // How much of `prompt` was known, at most all but one; it is known from here on.
+  // How much of `prompt` was known, in whole pages and at most all but one token; it is known from
+  // here on.
   size_t look_up(const Words& prompt);
   // False: busy.
   bool flush();
