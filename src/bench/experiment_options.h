@@ -38,6 +38,14 @@ struct ExperimentOptions {
   struct Starvation {
     std::vector<uint64_t> attackers;  // prompt tokens
     uint32_t num_tokens_victim = 600;
+    std::chrono::duration<double> after{5};  // the victim goes on for so long after the attack
+    uint32_t num_victims = 1;
+    enum class Variant : uint8_t {
+      one,     // one attacker while the victims decode
+      two,     // two at once
+      stream,  // one after the other until the victims are done
+      first,   // the attacker is there before the victims: they queue
+    } variant = Variant::one;
   } starvation;
   struct Prefix {
     uint32_t num_sessions = 4;
@@ -50,7 +58,8 @@ struct ExperimentOptions {
     uint32_t num_users = 4;
   } soak;
   struct Quality {
-    std::vector<uint64_t> needle_lengths;
+    std::vector<uint64_t> needle_lengths;  // tokens
+    uint32_t num_tokens_out_max = 1024;    // of an answer, reasoning and all
     bool run_code = true;
   } quality;
   struct Coldstart {

@@ -1,18 +1,19 @@
+#include "bench/experiments/experiments.h"
+
 #include <array>
 
-#include "bench/experiment.h"
-
 namespace evener::bench {
-
-extern const Experiment kernel_experiment;
-extern const Experiment link_experiment;
-
 namespace {
 
-constexpr std::array<const Experiment*, 2> kExperiments = {
+// In the order in which `all` runs them and reports tell them.
+constexpr auto kExperiments = std::to_array<const Experiment*>({
     &kernel_experiment,
     &link_experiment,
-};
+    &sweep_experiment,
+    &concurrency_experiment,
+    &load_experiment,
+    &starvation_experiment,
+});
 
 }  // namespace
 
