@@ -6,6 +6,13 @@
 
 namespace evener::cli {
 
+extern const Command bench_all_command;
+extern const Command bench_sweep_command;
+extern const Command bench_concurrency_command;
+extern const Command bench_load_command;
+extern const Command bench_starvation_command;
+extern const Command bench_kernel_command;
+extern const Command bench_link_command;
 extern const Command bench_list_command;
 extern const Command bench_show_command;
 extern const Command bench_compare_command;
@@ -16,6 +23,13 @@ extern const Command bench_verify_command;
 namespace {
 
 constexpr auto kBenchCommands = std::to_array<const Command*>({
+    &bench_all_command,
+    &bench_sweep_command,
+    &bench_concurrency_command,
+    &bench_load_command,
+    &bench_starvation_command,
+    &bench_kernel_command,
+    &bench_link_command,
     &bench_list_command,
     &bench_show_command,
     &bench_compare_command,

@@ -19,6 +19,8 @@ class LongWork {
     progress_.show(what, total > 0 ? done / total : 1);
     return !interrupted_;
   }
+  // Set by the first Ctrl-C.
+  const std::atomic<bool>& interrupted() const { return interrupted_; }
   // Removes the bar, so that other text can be written.
   void finish() { progress_.clear(); }
 
