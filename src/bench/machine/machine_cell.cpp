@@ -8,7 +8,7 @@
 
 namespace evener::bench {
 
-MachineCell::MachineCell(Bench& bench, Plan plan) : bench_(bench) {
+MachineCell::MachineCell(Bench& bench, Plan plan) : bench_(bench), clocks_(read_clocks()) {
   cell_.key = fmt::format("{}/{}/{}", plan.experiment, plan.point, plan.round);
   cell_.experiment = std::move(plan.experiment);
   cell_.target = std::move(plan.target);
@@ -31,6 +31,9 @@ void MachineCell::finding(Fault fault, Severity severity, std::string detail) {
 
 Status MachineCell::end() {
   cell_.ended = bench_.recorder.now();
+  if (const auto jump = check_clocks(clocks_, read_clocks())) {
+    finding(jump->fault, jump->severity, jump->detail);
+  }
   if (bench_.stop) {
     finding(Fault::interrupted, Severity::warning, "ended by an interrupt");
     cell_.state = CellState::partial;

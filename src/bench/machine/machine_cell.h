@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "bench/checks.h"
 #include "bench/experiment.h"
 
 namespace evener::bench {
@@ -27,12 +28,13 @@ class MachineCell {
   void value(std::string_view key, std::string_view unit, double value);
   void finding(Fault fault, Severity severity, std::string detail);
 
-  // Partial if an interrupt came; voided if a finding voids it.
+  // Partial if an interrupt came; voided if a finding voids it, as one of the clocks may.
   Status end();
 
  private:
   Bench& bench_;
   CellRecord cell_;
+  ClockReading clocks_;  // when it began
 };
 
 // What is timed. `before` and `after` run around each sample, which may be many calls, and are not

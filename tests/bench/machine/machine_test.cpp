@@ -34,7 +34,7 @@ TEST(CopyPattern, OneWrongBitIsSeenWhereverItIs) {
   std::vector<float> values(1000);
   fill_pattern(values, 7);
   EXPECT_EQ(count_wrong(values, 7), 0);
-  for (const size_t place : {0, 499, 999}) {
+  for (const size_t place : {size_t{0}, size_t{499}, size_t{999}}) {
     std::vector<float> damaged = values;
     reinterpret_cast<unsigned char*>(damaged.data())[place * 4 + 3] ^= 1;
     EXPECT_EQ(count_wrong(damaged, 7), 1) << place;
