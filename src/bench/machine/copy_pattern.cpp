@@ -20,10 +20,11 @@ void fill_pattern(std::span<float> values, uint32_t seed) {
   }
 }
 
-uint64_t count_wrong(std::span<const float> values, uint32_t seed) {
+uint64_t count_wrong_bytes(std::span<const float> values, uint32_t seed) {
   uint64_t count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    count += std::bit_cast<uint32_t>(values[i]) != word_at(i, seed) ? 1 : 0;
+    uint32_t wrong = std::bit_cast<uint32_t>(values[i]) ^ word_at(i, seed);
+    for (; wrong != 0; wrong >>= 8) count += (wrong & 0xff) != 0 ? 1 : 0;
   }
   return count;
 }

@@ -9,7 +9,7 @@ namespace evener::bench {
 // copies do not look.
 void fill_pattern(std::span<float> values, uint32_t seed);
 
-// Words that are not those of the pattern.
-uint64_t count_wrong(std::span<const float> values, uint32_t seed);
+// Bytes that are not those of the pattern.
+uint64_t count_wrong_bytes(std::span<const float> values, uint32_t seed);
 
 }  // namespace evener::bench

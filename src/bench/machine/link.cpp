@@ -200,17 +200,17 @@ class LinkRun {
     };
     const auto check = [&] {
       way.fetch(values);
-      num_wrong += count_wrong(values, seed);
+      num_wrong += count_wrong_bytes(values, seed);
     };
     for (const double seconds :
          time_calls(bench_, kNumSamples, {.call = way.send, .before = put, .after = check})) {
       cell.value("bandwidth", "GB/s", double(size_bytes) / seconds * 1e-9);
       cell.value("latency", "us", seconds * 1e6);
     }
-    cell.value("data_wrong", "words", double(num_wrong));
+    cell.value("data_wrong", "bytes", double(num_wrong));
     if (num_wrong > 0) {
       cell.finding(Fault::wrong_answer, Severity::voids,
-                   fmt::format("{} of 4 bytes arrived wrong", num_wrong));
+                   fmt::format("{} bytes arrived wrong", num_wrong));
     }
     return cell.end();
   }
