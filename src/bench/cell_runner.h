@@ -67,6 +67,7 @@ class CellRunner {
   // Checks what was kept, settles the state and ends the cell. Errors: those of the recorder;
   // unavailable if no request was answered because the server is gone.
   Status end();
+  CellState state() const { return cell_.state; }  // after end()
 
  private:
   Bench& bench_;

@@ -107,6 +107,7 @@ Result<ArrivalsResult> measure_arrivals(Bench& bench, ArrivalsPlan plan) {
   cell.value("good_share", "", result.good_share);
   cell.value("overloaded", "", result.overloaded ? 1 : 0);
   RETURN_IF_ERROR(cell.end());
+  result.is_valid = cell.state() == CellState::complete;
   return result;
 }
 

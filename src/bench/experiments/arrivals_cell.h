@@ -26,6 +26,7 @@ struct ArrivalsResult {
   Goodput good;
   double good_share = 0;  // of all that came, those not sent among them
   bool overloaded = false;
+  bool is_valid = false;  // complete, and nothing found that voids it
 };
 
 // One cell of experiment load. The stop rule: overloaded if both what is in flight and the time to

@@ -16,7 +16,6 @@ namespace {
 
 constexpr uint64_t kUsersMax = 4096;
 constexpr uint64_t kRunningUnknown = 16;
-constexpr double kStockMax = 4000;
 
 // Powers of two up to what the server runs at a time, and that.
 std::vector<uint64_t> levels_of(const Bench& bench) {
@@ -41,13 +40,6 @@ Status check_levels(const std::vector<uint64_t>& levels) {
   return {};
 }
 
-// As many prompts as so many users may need: one more answers no faster than one alone.
-size_t stock_for(uint64_t level, std::chrono::duration<double> time,
-                 std::chrono::duration<double> one_answer) {
-  const double turns = time / std::max(one_answer, std::chrono::duration<double>(0.001)) + 1;
-  return static_cast<size_t>(std::min(static_cast<double>(level) * turns, kStockMax));
-}
-
 // What the warm-up of a level took, for the rounds after it.
 using AnswerTimes = std::map<uint64_t, std::chrono::duration<double>>;
 
@@ -60,13 +52,13 @@ Status measure(Bench& bench, uint64_t level, uint32_t round, AnswerTimes& answer
                                      {"num_tokens_in", std::to_string(options.num_tokens_in)}},
                           .expected = speed_expectations(bench)});
   PromptStock stock(bench, options.num_tokens_in);
-  const auto num_users = static_cast<uint32_t>(level);
+  const Users users{.num_users = static_cast<uint32_t>(level), .time = options.time};
   if (round == 1) {
-    ASSIGN_OR_RETURN(answer_times[level], warm_up_users(bench, cell, num_users, stock));
+    ASSIGN_OR_RETURN(answer_times[level], warm_up_users(bench, cell, users.num_users, stock));
   }
-  RETURN_IF_ERROR(stock.fill(stock_for(level, options.time, answer_times[level])));
+  RETURN_IF_ERROR(stock.fill(prompts_for(users, answer_times[level])));
   cell.flush();
-  RETURN_IF_ERROR(run_users(bench, cell, {.num_users = num_users, .time = options.time}, stock));
+  RETURN_IF_ERROR(run_users(bench, cell, users, stock));
   return cell.end();
 }
 

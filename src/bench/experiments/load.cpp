@@ -39,13 +39,11 @@ Result<double> measure_capacity(Bench& bench) {
                           .target = {{"summary", "capacity"}},
                           .expected = speed_expectations(bench)});
   PromptStock stock(bench, bench.options.concurrency.num_tokens_in);
-  const uint32_t num_users = users_for_capacity(bench);
-  RETURN_IF_ERROR(warm_up_users(bench, cell, num_users, stock));
-  RETURN_IF_ERROR(stock.fill(size_t{4} * num_users));
+  const Users users{.num_users = users_for_capacity(bench), .time = bench.options.load.time};
+  ASSIGN_OR_RETURN(const auto one_answer, warm_up_users(bench, cell, users.num_users, stock));
+  RETURN_IF_ERROR(stock.fill(prompts_for(users, one_answer)));
   cell.flush();
-  ASSIGN_OR_RETURN(
-      const LoadResult load,
-      run_users(bench, cell, {.num_users = num_users, .time = bench.options.load.time}, stock));
+  ASSIGN_OR_RETURN(const LoadResult load, run_users(bench, cell, users, stock));
   const Goodput answered = goodput(cell.requests(), {}, load.ended - load.began);
   cell.value("capacity_requests_per_s", "1/s", answered.requests_per_s);
   RETURN_IF_ERROR(cell.end());
@@ -92,11 +90,17 @@ Result<ArrivalsResult> measure_rate(Bench& bench, double rate, uint32_t round) {
   return measure_arrivals(bench, std::move(plan));
 }
 
-// What the rounds have shown of one rate.
+// What the valid rounds have shown of one rate.
 struct Held {
   uint32_t num_rounds = 0;
   uint32_t num_held = 0;
   double good_requests_per_s = 0;  // sum over rounds
+
+  void add(const ArrivalsResult& result) {
+    ++num_rounds;
+    good_requests_per_s += result.good.requests_per_s;
+    if (!result.overloaded && result.good_share >= kHeldShare) ++num_held;
+  }
 };
 using Rates = std::map<double, Held>;
 
@@ -133,10 +137,7 @@ Status run_rates(Bench& bench) {
                       num_rounds),
           static_cast<double>(num_done++) / static_cast<double>(rates.size() * num_rounds));
       ASSIGN_OR_RETURN(const ArrivalsResult result, measure_rate(bench, rate, round));
-      Held& held = seen[rate];
-      ++held.num_rounds;
-      held.good_requests_per_s += result.good.requests_per_s;
-      if (!result.overloaded && result.good_share >= kHeldShare) ++held.num_held;
+      if (result.is_valid) seen[rate].add(result);
       if (result.overloaded) break;  // higher rates would only show longer queues
     }
     num_done = rates.size() * round;

@@ -8,6 +8,8 @@
 namespace evener::bench {
 namespace {
 
+constexpr double kPromptsMax = 4000;
+
 // One plan after the other from a stock. What goes wrong with it ends the loop.
 class Plans {
  public:
@@ -72,6 +74,11 @@ Result<LoadResult> run_users(Bench& bench, CellRunner& cell, const Users& users,
   cell.expected().in_flight_wanted = users.num_users;
   cell.expected().in_flight_seen = load.mean_in_flight;
   return load;
+}
+
+size_t prompts_for(const Users& users, std::chrono::duration<double> one_answer) {
+  const double turns = users.time / std::max(one_answer, std::chrono::duration<double>(0.001)) + 1;
+  return static_cast<size_t>(std::min(users.num_users * turns, kPromptsMax));
 }
 
 Result<std::chrono::duration<double>> warm_up_users(Bench& bench, CellRunner& cell,

@@ -39,6 +39,10 @@ struct Users {
 Result<LoadResult> run_users(Bench& bench, CellRunner& cell, const Users& users,
                              PromptStock& stock);
 
+// As many prompts as they may need when all of them together took `one_answer` for one each, but
+// some thousands at most.
+size_t prompts_for(const Users& users, std::chrono::duration<double> one_answer);
+
 // Each user asks once, excluded from the figures: what a server prepares for so many at a time is
 // there then. Gives how long one answer took.
 Result<std::chrono::duration<double>> warm_up_users(Bench& bench, CellRunner& cell,
