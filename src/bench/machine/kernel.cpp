@@ -107,7 +107,6 @@ class KernelRun {
     const BigMemory memory(pool, 4 * bytes_beyond_caches_);
     auto cell_plan = plan(fmt::format("read/{}", pool.num_threads()), round, pool.num_threads());
     cell_plan.target["what"] = "read memory";
-    cell_plan.target["size_bytes"] = fmt::format("{}", memory.size_bytes());
     MachineCell cell(bench_, std::move(cell_plan));
     for (const double seconds :
          time_calls(bench_, kNumSamples, {.call = [&] { sink_ = memory.read(pool); }})) {
@@ -140,6 +139,7 @@ class KernelRun {
   Status measure_linear(device::Device& device, const DTypeInfo& format) {
     fraction_ += 0.5 / double(kNumDTypes);
     if (bench_.stop) return {};
+    if (!takes(device, format)) return {};
     tell(fmt::format("linear maps of {}", format.name));
     const auto bytes = random_weights(format.dtype, kOutputs * kInputs);
     std::vector<std::unique_ptr<device::Weight>> weights;
@@ -152,7 +152,6 @@ class KernelRun {
                                    .bytes = bytes,
                                    .num_experts = 1},
                                   device::WeightUse::linear);
-      if (!weight && weight.error().code == Code::unsupported) return {};
       if (!weight) return std::move(weight).error();
       size_bytes += (*weight)->size_bytes();
       weights.push_back(*std::move(weight));
@@ -164,6 +163,19 @@ class KernelRun {
       }
     }
     return {};
+  }
+
+  static bool takes(device::Device& device, const DTypeInfo& format) {
+    constexpr size_t kSize = 256;
+    const auto bytes = random_weights(format.dtype, kSize * kSize);
+    const auto weight = device.upload({.name = format.name,
+                                       .dtype = format.dtype,
+                                       .outputs = kSize,
+                                       .inputs = kSize,
+                                       .bytes = bytes,
+                                       .num_experts = 1},
+                                      device::WeightUse::linear);
+    return weight || weight.error().code != Code::unsupported;
   }
 
   Status measure_rows(device::Device& device,
@@ -178,10 +190,8 @@ class KernelRun {
     const DType dtype = weights.front()->dtype();
     const std::string_view name = info(dtype).name;
     auto cell_plan = plan(fmt::format("linear-{}/{}", name, num_rows), round, node_.cpus.size());
-    cell_plan.target["what"] = "linear";
-    cell_plan.target["format"] = name;
-    cell_plan.target["num_rows"] = fmt::format("{}", num_rows);
-    cell_plan.target["shape"] = fmt::format("{} x {}", kOutputs, kInputs);
+    cell_plan.target["what"] = fmt::format("linear {} {} x {}, {} row{}", name, kOutputs, kInputs,
+                                           num_rows, num_rows == 1 ? "" : "s");
     cell_plan.target["isa"] = isa_;
     MachineCell cell(bench_, std::move(cell_plan));
     const auto multiply_all = [&] {
