@@ -110,7 +110,7 @@ void check_lengths(const Judged& j) {
   const double share = median(shares);
   if (share >= kLengthKept) return;
   j.add(Fault::early_end, Severity::voids,
-        fmt::format("the median answer has {:.0f} tokens, {:.0f} % of what was asked",
+        fmt::format("the median answer has {:.0f} tokens, {:.1f} % of what was asked",
                     median(lengths), share * 100));
 }
 

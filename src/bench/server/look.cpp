@@ -16,7 +16,7 @@ const json::Value* Look::get(const std::string& path) {
 }
 
 const json::Value* Look::post(const std::string& path, const json::Value& body) {
-  const std::string text = body.dump();
+  const std::string text = body.dump(-1, ' ', false, json::Value::error_handler_t::replace);
   const std::string key = "POST " + path + " " + text;
   const auto known = answers_.find(key);
   if (known != answers_.end()) return known->second ? &*known->second : nullptr;
