@@ -55,8 +55,8 @@ struct Expectations {
 // What was cancelled by us is judged by its retries alone.
 std::vector<Finding> check_request(const RequestRecord& record, const Expectations& expected);
 
-// What is wrong with a cell: what check_request finds in its requests (of one fault the first five;
-// then their number, in one more), and
+// What is wrong with a cell: what check_request finds in its requests (those that say the same are
+// one, with their number; of one fault the first five, and one for the rest), and
 //
 //   early_end     forced length: median of the tokens below 90 % of those wanted           voids
 //   failures      more than a tenth of the counted requests failed or were empty: what is left over

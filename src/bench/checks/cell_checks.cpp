@@ -44,34 +44,61 @@ double median(std::vector<double>& values) {
   return percentile(values, 0.5);
 }
 
-// Findings of the requests, without the hundreds that say the same.
-void add_requests(std::span<const RequestRecord> requests, const Judged& j) {
-  struct More {
-    size_t num = 0;
-    Severity severity = Severity::note;
-  };
-  std::map<Fault, More> seen;
+// What is wrong with a request of the cell; of one that is excluded, its failure alone.
+std::vector<Finding> request_findings(const RequestRecord& record, const Judged& j) {
+  if (!record.excluded) return check_request(record, j.expected);
+  if (!record.fault) return {};
+  std::vector<Finding> found = check_request(record, {});
+  std::erase_if(found, [&](const Finding& finding) { return finding.fault != *record.fault; });
+  return found;
+}
+
+// Findings of all requests; those that say the same are one, with the number of requests.
+struct Group {
+  Finding finding;
+  size_t num_requests = 1;
+};
+
+std::vector<Group> group_findings(std::span<const RequestRecord> requests, const Judged& j) {
+  std::vector<Group> groups;
+  std::map<std::pair<Fault, std::string>, size_t> known;  // to a place in groups
   for (const RequestRecord& record : requests) {
     if (record.cell != j.cell.key) continue;
-    std::vector<Finding> found =
-        record.excluded ? std::vector<Finding>() : check_request(record, j.expected);
-    if (record.excluded && record.fault) {
-      found = check_request(record, {});
-      std::erase_if(found, [&](const Finding& f) { return f.fault != *record.fault; });
-    }
-    for (Finding& finding : found) {
-      More& more = seen[finding.fault];
-      if (++more.num <= kFindingsOfOneFault) {
-        j.findings.push_back(std::move(finding));
+    for (Finding& finding : request_findings(record, j)) {
+      const auto [at, is_first] = known.try_emplace({finding.fault, finding.detail}, groups.size());
+      if (is_first) {
+        groups.push_back({.finding = std::move(finding)});
       } else {
-        more.severity = std::max(more.severity, finding.severity);
+        ++groups[at->second].num_requests;
       }
     }
   }
+  return groups;
+}
+
+void add_requests(std::span<const RequestRecord> requests, const Judged& j) {
+  struct More {
+    size_t num_groups = 0;
+    size_t num_requests = 0;  // of the groups that are not told
+    Severity severity = Severity::note;
+  };
+  std::map<Fault, More> seen;
+  for (Group& group : group_findings(requests, j)) {
+    More& more = seen[group.finding.fault];
+    if (++more.num_groups > kFindingsOfOneFault) {
+      more.num_requests += group.num_requests;
+      more.severity = std::max(more.severity, group.finding.severity);
+      continue;
+    }
+    if (group.num_requests > 1) {
+      group.finding.request.clear();
+      group.finding.detail += fmt::format(" ({} requests)", group.num_requests);
+    }
+    j.findings.push_back(std::move(group.finding));
+  }
   for (const auto& [fault, more] : seen) {
-    if (more.num <= kFindingsOfOneFault) continue;
-    j.add(fault, more.severity,
-          fmt::format("and {} more requests", more.num - kFindingsOfOneFault));
+    if (more.num_requests == 0) continue;
+    j.add(fault, more.severity, fmt::format("and {} more requests", more.num_requests));
   }
 }
 

@@ -136,9 +136,22 @@ TEST(CellCheck, AsksForThreeAnswersAndAHundredForATail) {
 TEST(CellCheck, DoesNotRepeatOneThingAHundredTimes) {
   auto records = good_records(100);
   for (auto& record : records) record.num_tokens_cached = 77;
+  records[0].num_tokens_cached = 78;
+  const auto findings = check_cell(kCell, records, kStrict);
+  ASSERT_EQ(findings.size(), 2);
+  EXPECT_EQ(findings[0].detail, "78 of 100 prompt tokens were known from before");
+  EXPECT_EQ(findings[0].request, "user 1");
+  EXPECT_EQ(findings[1].detail, "77 of 100 prompt tokens were known from before (99 requests)");
+  EXPECT_EQ(findings[1].request, "");
+}
+
+TEST(CellCheck, TellsFiveOfManyThingsOfOneKind) {
+  auto records = good_records(60);
+  for (size_t i = 0; i < 60; ++i) records[i].num_tokens_cached = 33 + i % 20;
   const auto findings = check_cell(kCell, records, kStrict);
   ASSERT_EQ(findings.size(), 6);
-  EXPECT_EQ(findings[5].detail, "and 95 more requests");
+  EXPECT_EQ(findings[4].detail, "37 of 100 prompt tokens were known from before (3 requests)");
+  EXPECT_EQ(findings[5].detail, "and 45 more requests");
   EXPECT_EQ(findings[5].severity, Severity::voids);
   EXPECT_EQ(findings[5].fault, Fault::cached_prompt);
 }
