@@ -75,6 +75,7 @@ ExperimentOptions suite_options(const ExperimentOptions& asked, const ServerFact
   options.soak.time = kSoakTime;
   options.sweep.lengths = lengths_for(server, options.num_tokens_out);
   options.quality.needle_lengths = lengths_for(server, options.quality.num_tokens_out_max);
+  options.quality.needle_lengths.resize(std::min<size_t>(1, options.quality.needle_lengths.size()));
   if (!options.sweep.lengths.empty()) options.starvation.attackers = {options.sweep.lengths.back()};
   return options;
 }
