@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 const [evener, scratch, model] = process.argv.slice(2).map((path) => resolve(path));
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'evener-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true }));
 const store = ['--store', join(folder, 'store.sqlite')];
 
 // The shim does not say what was cached; the machine may be a busy one; runs are kept short.
@@ -112,5 +113,4 @@ for (const [name, test] of Object.entries(tests)) {
   }
 }
 shim.kill();
-rmSync(folder, { recursive: true });
 process.exit(num_failed > 0 ? 1 : 0);

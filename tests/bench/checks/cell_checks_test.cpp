@@ -62,7 +62,7 @@ TEST(CellCheck, KeepsAMedianAnswerOfNineTenths) {
 
 TEST(CellCheck, VoidsWhenMoreThanATenthFailed) {
   auto records = good_records(19);
-  for (size_t i : {3, 5}) {
+  for (const size_t i : {size_t{3}, size_t{5}}) {
     records[i].finish = Finish::error;
     records[i].fault = Fault::reset;
   }
