@@ -72,12 +72,14 @@ void RawConnection::send_json(int status, std::string_view body) {
 }
 
 void RawConnection::reset() {
+  const std::lock_guard lock(closing_);
   ErrorCode ignored;
   socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);
 }
 
 void RawConnection::close() {
+  const std::lock_guard lock(closing_);
   ErrorCode ignored;
   socket_.close(ignored);
 }
@@ -88,6 +90,7 @@ void RawConnection::wait_for_end() {
 }
 
 void RawConnection::shut() {
+  const std::lock_guard lock(closing_);
   ErrorCode ignored;
   socket_.shutdown(tcp::socket::shutdown_both, ignored);
 }

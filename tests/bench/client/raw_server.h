@@ -37,6 +37,7 @@ class RawConnection {
  private:
   bool read_some();
 
+  std::mutex closing_;  // by the script and by shut() at once
   boost::asio::ip::tcp::socket socket_;
   std::unique_ptr<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>> tls_;
   std::string received_;
