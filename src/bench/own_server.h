@@ -41,6 +41,10 @@ class OwnServer {
   OwnServer(const OwnServer&) = delete;
   OwnServer& operator=(const OwnServer&) = delete;
 
+  // That it still runs, after a sign that it does not: its sockets close a moment before it is
+  // known to have ended, which is waited for. Error: unavailable, as of start().
+  Status check();
+
   const std::string& url() const { return url_; }
   pid_t pid() const { return pid_; }
 
@@ -49,7 +53,7 @@ class OwnServer {
   Status spawn(const OwnServerOptions& options, uint16_t port);
   Status wait_until_ready(const OwnServerOptions& options, const Progress& progress);
   std::string how_it_ended();  // empty: it runs
-  Error failed(const std::string& why) const;
+  Error failed(const std::string& doing, const std::string& why) const;
 
   std::string url_;
   pid_t pid_ = -1;

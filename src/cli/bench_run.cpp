@@ -113,7 +113,12 @@ class BenchRun {
         .stop = work_.interrupted(),
         .progress = [this](const std::string& what, double fraction) { show(what, fraction); }};
     announce(bench);
-    RETURN_IF_ERROR(experiment_.run(bench));
+    const Status done = experiment_.run(bench);
+    // Why it is gone says more than that nobody answers.
+    if (!done && done.error().code == Code::unavailable && target_.own_server) {
+      RETURN_IF_ERROR(target_.own_server->check());
+    }
+    RETURN_IF_ERROR(done);
     if (target_.server && !bench.stop) check_same_server();
     return {};
   }

@@ -18,17 +18,24 @@ std::filesystem::path own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored);
 }
 
+// The address is the run's to choose; a key would stand in every report.
+Status check_server_word(const std::string& word) {
+  Error error{.code = Code::invalid_argument,
+              .doing = "start a server to measure",
+              .where = "--server-args",
+              .why = word + " is for the run to choose",
+              .remedy = "start the server yourself and name it with --url"};
+  if (word.starts_with("--port") || word.starts_with("--host")) return error;
+  if (!word.starts_with("--api-key")) return {};
+  error.why = "the results keep these words";
+  error.remedy = "give the key to bench with --api-key: it hands it on";
+  return error;
+}
+
 // What comes after "evener serve".
 Result<std::vector<std::string>> server_words(const BenchOptions& options) {
   ASSIGN_OR_RETURN(std::vector<std::string> words, split_words(options.server_args));
-  for (const std::string& word : words) {
-    if (!word.starts_with("--port") && !word.starts_with("--host")) continue;
-    return Error{.code = Code::invalid_argument,
-                 .doing = "start a server to measure",
-                 .where = "--server-args",
-                 .why = word + " is for the run to choose",
-                 .remedy = "start the server yourself and name it with --url"};
-  }
+  for (const std::string& word : words) RETURN_IF_ERROR(check_server_word(word));
   if (!options.serve_model.empty()) words.insert(words.begin(), options.serve_model.string());
   return words;
 }

@@ -208,6 +208,20 @@ def test_its_server_dies_with_it(evener, data):
         contains(run(evener, "bench", "list", "--store", results.store)[1], "unfinished")
 
 
+def test_the_end_of_its_server_is_told_with_its_cause(evener, data):
+    mark = f"ended-of-{os.getpid()}"
+    with Results() as results:
+        process = start(evener, *results.words("sweep", "--lengths", "128", "--rounds", "1000", "--server-args", f"--alias {mark}"))
+        wait_for_line(process, "round 3 of 1000")
+        for pid in servers(mark):
+            os.kill(pid, signal.SIGKILL)
+        out, err = process.communicate(timeout=DEADLINE_S)
+        equal(process.returncode, 1)
+        contains(err, "evener: cannot go on measuring: evener serve: it was ended by signal 9 (Killed)")
+        contains(out, "is kept in")
+        contains(run(evener, "bench", "list", "--store", results.store)[1], "failed")
+
+
 def test_what_cannot_be_started_is_told_in_its_own_words(evener, data):
     with Results() as results:
         status, out, err = run(evener, *results.words("sweep", "--serve-model", "/nonexistent.gguf"))
@@ -217,6 +231,9 @@ def test_what_cannot_be_started_is_told_in_its_own_words(evener, data):
         status, _, err = run(evener, *results.words("sweep", "--server-args", "--port 80"))
         equal(status, 2)
         contains(err, "--port is for the run to choose\n  start the server yourself and name it with --url\n")
+        status, _, err = run(evener, *results.words("sweep", "--server-args", "--api-key K"))
+        equal(status, 2)
+        contains(err, "give the key to bench with --api-key: it hands it on\n")
 
 
 def test_nothing_is_measured_that_cannot_be(evener, data):

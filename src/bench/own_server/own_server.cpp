@@ -31,12 +31,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLook{50};
 constexpr milliseconds kHealthPatience{2'000};
 constexpr milliseconds kEndPatience{10'000};
+constexpr milliseconds kLastBreath{1'000};
 constexpr unsigned kPortsMax = 3;  // tries, where others take ports at the same moment
 constexpr std::streamoff kLastBytes = 4'000;
+constexpr const char* kStarting = "start a server to measure";
 
 Error cannot_start(Code code, std::string where, std::string why, std::string remedy = {}) {
   return {.code = code,
-          .doing = "start a server to measure",
+          .doing = kStarting,
           .where = std::move(where),
           .why = std::move(why),
           .remedy = std::move(remedy)};
@@ -177,21 +179,22 @@ Status OwnServer::wait_until_ready(const OwnServerOptions& options, const Progre
   ASSIGN_OR_RETURN(const auto client, Client::create(target, Clock::now()));
   const auto deadline = Clock::now() + options.patience;
   while (Clock::now() < deadline) {
-    if (const std::string end = how_it_ended(); !end.empty()) return failed(end);
+    if (const std::string end = how_it_ended(); !end.empty()) return failed(kStarting, end);
     const auto answer = client->get("/health", kHealthPatience);
     const Health health = answer ? read_health(*answer, pid_) : Health{};
     if (health.is_ready) return {};
     if (!progress("starting the server" + (health.phase.empty() ? "" : ", " + health.phase),
                   health.fraction)) {
       return Error{.code = Code::cancelled,
-                   .doing = "start a server to measure",
+                   .doing = kStarting,
                    .where = {},
                    .why = "interrupted",
                    .remedy = {}};
     }
     std::this_thread::sleep_for(kLook);
   }
-  return failed(fmt::format("it is not ready after {} s", options.patience.count() / 1000));
+  return failed(kStarting,
+                fmt::format("it is not ready after {} s", options.patience.count() / 1000));
 }
 
 std::string OwnServer::how_it_ended() {
@@ -206,14 +209,27 @@ std::string OwnServer::how_it_ended() {
 }
 
 // The server's own message says more than ours can: its last lines are part of the error.
-Error OwnServer::failed(const std::string& why) const {
+Error OwnServer::failed(const std::string& doing, const std::string& why) const {
   std::ifstream file(log_, std::ios::binary | std::ios::ate);
   const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
   file.seekg(std::max<std::streamoff>(0, size - kLastBytes));
   std::string words;
   for (std::string line; std::getline(file, line);) words += "\n  | " + printable(line, 300);
-  return cannot_start(Code::unavailable, "evener serve",
-                      words.empty() ? why : why + "; it said:" + words);
+  return {.code = Code::unavailable,
+          .doing = doing,
+          .where = "evener serve",
+          .why = words.empty() ? why : why + "; it said:" + words,
+          .remedy = {}};
+}
+
+Status OwnServer::check() {
+  std::string end = how_it_ended();
+  for (const auto deadline = Clock::now() + kLastBreath; end.empty() && Clock::now() < deadline;) {
+    std::this_thread::sleep_for(kLook);
+    end = how_it_ended();
+  }
+  if (end.empty()) return {};
+  return failed("go on measuring", end);
 }
 
 OwnServer::~OwnServer() {
