@@ -1,7 +1,8 @@
 // What the bench's own client adds to the times it takes. A server in another process, on another
 // processor, stamps each event with the time it sends it; the client's time minus that stamp is
 // what the network, the kernel and the client took together. A plain recv() on the same stream
-// shows how much of it is not the client's.
+// shows how much of it is not the client's. Where other programs take the processors, run it as
+// `chrt -f 10 client_bench`, or their time slices are what it shows.
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -193,6 +194,7 @@ void measure_client(const Shape& shape, int server_cpu, int client_cpu) {
 
   Delays read;
   Delays told;
+  Delays between;
   std::latch ended(shape.num_streams);
   std::atomic<uint64_t> num_events = 0;
   const double cpu_before = client_cpu_seconds(**client);
@@ -201,8 +203,11 @@ void measure_client(const Shape& shape, int server_cpu, int client_cpu) {
     plan.prompt = "x";
     (*client)->start(plan, {.on_event =
                                 [&](const OutputEvent& output, std::string_view text) {
-                                  told.add(now_ns(), text);
-                                  read.add((start + output.at).time_since_epoch().count(), text);
+                                  const int64_t now = now_ns();
+                                  const int64_t at = (start + output.at).time_since_epoch().count();
+                                  told.add(now, text);
+                                  read.add(at, text);
+                                  between.ms.push_back(static_cast<double>(now - at) * 1e-6);
                                 },
                             .on_end =
                                 [&](const RequestRecord& record) {
@@ -217,6 +222,7 @@ void measure_client(const Shape& shape, int server_cpu, int client_cpu) {
       fmt::format("{} streams of {} events/s", shape.num_streams, shape.events_per_s);
   read.print(name + ", when read");
   told.print(name + ", when told");
+  between.print("  between the two");
   fmt::print(
       "{:<44} {} of {} events, {:.1f} us of processor time each, {:.1f} % of one processor\n",
       "  the client's thread", num_events.load(), shape.num_events * shape.num_streams,
