@@ -70,6 +70,7 @@ struct ModelFacts {
   std::string quantisation;  // most used weight type: "Q8_0"
   std::string kv_type;       // "f16"
   std::string device;        // "cpu:0 (AMD EPYC, 2 cores, AVX2)"
+  std::string hash;          // tells models apart: see model_identity.h
   size_t num_parameters = 0;
   size_t file_bytes = 0;
   size_t vocab_size = 0;

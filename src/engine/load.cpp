@@ -107,6 +107,7 @@ ModelFacts facts_of(const EngineOptions& options, const gguf::File& file,
   facts.name = std::string(summary.name.value_or(""));
   facts.family = config.family;
   facts.quantisation = quantisation_of(summary);
+  facts.hash = model_identity(file);
   facts.num_parameters = summary.num_parameters;
   facts.file_bytes = file.size_bytes();
   facts.vocab_size = config.vocab_size;
@@ -193,13 +194,13 @@ ModelFacts::ContextLimit context_limit(const Capacity& capacity, const ModelFact
 }
 
 // Null: nobody wants any.
-std::unique_ptr<cache::Tiers> open_tiers(const EngineOptions& options, const gguf::File& file,
+std::unique_ptr<cache::Tiers> open_tiers(const EngineOptions& options,
+                                         const std::string& model_hash,
                                          const device::Device& device) {
   if (!options.prefix_cache) return nullptr;
   if (options.cache_memory_bytes == 0 && options.cache_dir.empty()) return nullptr;
-  const std::string identity =
-      fmt::format("{} page {} kv {} layout {} rank 0 of 1", model_identity(file), kPageSize,
-                  options.kv_type, device.info().cache_layout);
+  const std::string identity = fmt::format("{} page {} kv {} layout {} rank 0 of 1", model_hash,
+                                           kPageSize, options.kv_type, device.info().cache_layout);
   return cache::Tiers::create({.memory_bytes_max = options.cache_memory_bytes,
                                .disk = {.folder = options.cache_dir,
                                         .bytes_max = options.cache_disk_bytes,
@@ -252,7 +253,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   if (work_times) work_times->restart();
   times.warm = phases.elapsed();
 
-  auto tiers = open_tiers(options, file, *device);
+  auto tiers = open_tiers(options, facts.hash, *device);
   facts.kv_type = options.kv_type;
   facts.device = fmt::format("{} ({})", device->info().name, device->info().description);
   facts.admissible_tokens = capacity.admissible_tokens;

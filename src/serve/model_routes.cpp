@@ -23,6 +23,7 @@ Json model_entry(const Service& service) {
       {"meta",
        {{"n_ctx", facts.admissible_tokens},
         {"n_ctx_train", facts.trained_context},
+        {"hash", facts.hash},
         {"n_params", facts.num_parameters},
         {"n_vocab", facts.vocab_size},
         {"size", facts.file_bytes},

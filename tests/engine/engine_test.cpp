@@ -39,6 +39,8 @@ TEST(EngineFacts, SayWhatWasLoaded) {
   EXPECT_EQ(facts.quantisation, "F32");
   EXPECT_EQ(facts.admissible_tokens, 256U);
   EXPECT_EQ(facts.max_sequences, 4U);
+  EXPECT_FALSE(facts.hash.empty());
+  EXPECT_NE(facts.hash, start(small_options("llama"))->facts().hash);
   EXPECT_GT(facts.num_parameters, 1000U);
   EXPECT_EQ(facts.context_limit, ModelFacts::ContextLimit::option);
   EXPECT_EQ(facts.pool_tokens, 1024U);

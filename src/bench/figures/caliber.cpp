@@ -47,7 +47,17 @@ bool is_device_driver(std::string_view name) {
 
 // A file's hash says what its name only claims, and servers name one file differently.
 bool is_replaced_by_hash(std::string_view name, const Caliber& caliber) {
-  return name == "model.id" && caliber.contains("model.sha256");
+  return name == "model.id" && caliber.contains("model.hash");
+}
+
+// Servers of two makes do not tell the same about their model: what only one of them says cannot
+// forbid what comparisons are made for. Its name and quantisation still have to agree.
+bool is_told_by_one_make(const CaliberDifference& difference, const Caliber& a, const Caliber& b) {
+  if (!difference.in_a.empty() && !difference.in_b.empty()) return false;
+  if (!difference.name.starts_with("model.") || difference.name == "model.id") return false;
+  const auto kind_a = a.find("server.kind");
+  const auto kind_b = b.find("server.kind");
+  return kind_a != a.end() && kind_b != b.end() && kind_a->second != kind_b->second;
 }
 
 }  // namespace
@@ -92,6 +102,7 @@ std::vector<CaliberDifference> differences(const Caliber& a, const Caliber& b) {
                                     .rule = caliber_rule(name)};
     if (difference.in_a == difference.in_b) continue;
     if (is_replaced_by_hash(name, a) && is_replaced_by_hash(name, b)) difference.rule = for_readers;
+    if (is_told_by_one_make(difference, a, b)) difference.rule = for_readers;
     out.push_back(std::move(difference));
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) {

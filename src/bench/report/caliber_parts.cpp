@@ -44,8 +44,7 @@ std::string fact_value(const Fact& fact) {
     const Text readable = target_value("size_bytes", fact.value);
     return readable.english;
   }
-  const bool is_digest =
-      fact.rest.find("sha256") != std::string::npos || fact.rest.find("hash") != std::string::npos;
+  const bool is_digest = fact.rest.find("hash") != std::string::npos;
   if (is_digest && fact.value.size() > kDigestShown) {
     return shown(fact.value.substr(0, kDigestShown), 40);
   }

@@ -23,7 +23,7 @@ inline constexpr Word kWordsOfCaliber[] = {
     {"caliber.server.commit", "commit", "提交"},
     {"caliber.server.flags", "flags", "参数"},
     {"caliber.server.url_kind", "over", "连接"},
-    {"caliber.model.sha256", "sha256", "sha256"},
+    {"caliber.model.hash", "hash", "哈希"},
     {"caliber.model.quantisation", "quantisation", "量化"},
     {"caliber.engine.context_tokens", "context", "上下文"},
     {"caliber.engine.kv_type", "KV type", "KV 类型"},

@@ -25,7 +25,7 @@ struct Shape {
 Run make_run(const std::string& id, const Shape& shape) {
   Run run;
   run.header.id = id;
-  run.header.caliber = {{"model.sha256", "aa"}, {"server.version", shape.server}};
+  run.header.caliber = {{"model.hash", "aa"}, {"server.version", shape.server}};
   run.state = RunState::complete;
   for (uint32_t round = 0; round < 3; ++round) {
     CellRecord cell;
@@ -192,7 +192,7 @@ TEST(CompareRuns, ComparesAnswersToTheSamePrompts) {
 TEST(ComparisonText, SaysWhatIsShownAndWhatIsNot) {
   auto a = make_run("a", {});
   auto b = make_run("b", {.scale = 0.8, .server = "2"});
-  b.header.caliber["model.sha256"] = "bb\x1b[2J";
+  b.header.caliber["model.hash"] = "bb\x1b[2J";
   b.header.caliber["tool.version"] = "2";
   a.cells.back().state = CellState::voided;
   auto comparison = compare_runs(a, b, nullptr);
@@ -204,7 +204,7 @@ TEST(ComparisonText, SaysWhatIsShownAndWhatIsNot) {
 B  b  1970-01-01 00:00 UTC  2
 
 OF DIFFERENT CALIBERS: what follows may come from any of
-  model.sha256                     aa  ->  bb\x1b[2J
+  model.hash                       aa  ->  bb\x1b[2J
 
 Under test:
   server.version                   1  ->  2
@@ -230,13 +230,13 @@ TEST(CheckComparable, RefusesOtherCalibersAndNamesWhatDiffers) {
   const auto a = make_run("a", {});
   auto b = make_run("b", {.server = "2"});
   EXPECT_TRUE(check_comparable(a, b)) << "the server is what is under test";
-  b.header.caliber["model.sha256"] = "bb";
+  b.header.caliber["model.hash"] = "bb";
   b.header.caliber["host.cpu"] = "x";
   const Status refused = check_comparable(a, b);
   ASSERT_FALSE(refused);
   EXPECT_EQ(to_string(refused.error()),
             "cannot compare: a and b: they are of different calibers: host.cpu (unknown and x); "
-            "model.sha256 (aa and bb)\n  measure both alike, or look at them beside each other "
+            "model.hash (aa and bb)\n  measure both alike, or look at them beside each other "
             "with --force");
   for (int i = 0; i < 9; ++i) b.header.caliber["method.m" + std::to_string(i)] = "x";
   EXPECT_THAT(check_comparable(a, b).error().why, HasSubstr("; and 5 more"));

@@ -11,7 +11,7 @@ using testing::Field;
 
 TEST(CaliberRule, HoldsWhatMustMatchAgainstWhatIsUnderTest) {
   using enum CaliberRule;
-  EXPECT_EQ(caliber_rule("model.sha256"), must_match);
+  EXPECT_EQ(caliber_rule("model.hash"), must_match);
   EXPECT_EQ(caliber_rule("host.cpu"), must_match);
   EXPECT_EQ(caliber_rule("device.0000:03:00.0.power_cap_w"), must_match);
   EXPECT_EQ(caliber_rule("device.0000:03:00.0.driver"), under_test);
@@ -28,10 +28,10 @@ TEST(CaliberRule, HoldsWhatMustMatchAgainstWhatIsUnderTest) {
 }
 
 TEST(CaliberHash, ChangesWithWhatMustMatchAndWithNothingElse) {
-  const Caliber base = {{"model.sha256", "aa"}, {"host.cpu", "x"}, {"server.version", "1"}};
+  const Caliber base = {{"model.hash", "aa"}, {"host.cpu", "x"}, {"server.version", "1"}};
   const std::string hash = caliber_hash(base);
   EXPECT_EQ(hash.size(), 16u);
-  EXPECT_EQ(hash, "372620eda6b25435") << "stores hold it: it must not change";
+  EXPECT_EQ(hash, "c61edf3c745854d6") << "stores hold it: it must not change";
 
   Caliber other = base;
   other["server.version"] = "2";
@@ -59,11 +59,28 @@ TEST(Differences, AreSortedByWhetherTheyForbidAComparison) {
 }
 
 TEST(Differences, BetweenNamesOfOneFileAreForReaders) {
-  const Caliber a = {{"model.id", "tiny"}, {"model.sha256", "aa"}};
-  Caliber b = {{"model.id", "/models/tiny.gguf"}, {"model.sha256", "aa"}};
+  const Caliber a = {{"model.id", "tiny"}, {"model.hash", "aa"}};
+  Caliber b = {{"model.id", "/models/tiny.gguf"}, {"model.hash", "aa"}};
   EXPECT_EQ(differences(a, b)[0].rule, CaliberRule::for_readers);
-  b.erase("model.sha256");
+  b.erase("model.hash");
   EXPECT_EQ(differences(a, b)[0].rule, CaliberRule::must_match);
+}
+
+TEST(Caliber, WhatOnlyOneMakeOfServerTellsOfItsModelForbidsNothing) {
+  Caliber a = {{"server.kind", "evener"}, {"model.id", "tiny"}, {"model.hash", "aa"}};
+  Caliber b = {{"server.kind", "llama_server"}, {"model.id", "tiny"}};
+  const auto rule_of = [&](std::string_view name) {
+    for (const auto& difference : differences(a, b)) {
+      if (difference.name == name) return difference.rule;
+    }
+    return CaliberRule::under_test;
+  };
+  EXPECT_EQ(rule_of("model.hash"), CaliberRule::for_readers);
+  b["model.hash"] = "bb";
+  EXPECT_EQ(rule_of("model.hash"), CaliberRule::must_match) << "both know it";
+  b.erase("model.hash");
+  b["server.kind"] = "evener";
+  EXPECT_EQ(rule_of("model.hash"), CaliberRule::must_match) << "of one make";
 }
 
 }  // namespace

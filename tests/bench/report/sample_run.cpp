@@ -319,7 +319,7 @@ Run sample_run() {
           {"server.url_kind", "loopback"},
           {"server.flags", "--parallel 16 --chunk 1024"},
           {"model.id", "Qwen3-14B-Q4_K_M"},
-          {"model.sha256", "8f2e6c1d4b7a905e33c1f0a2d9b84765ce019ab3d4e5f60718293a4b5c6d7e8f"},
+          {"model.hash", "8f2e6c1d4b7a905e33c1f0a2d9b84765ce019ab3d4e5f60718293a4b5c6d7e8f"},
           {"model.quantisation", "Q4_K_M"},
           {"engine.context_tokens", "65536"},
           {"engine.kv_type", "q8_0"},

@@ -35,7 +35,7 @@ class StoreTest : public testing::Test {
     header.name = "sweep";
     header.note = "a note";
     header.started = std::chrono::system_clock::time_point(std::chrono::seconds(1'790'000'000));
-    header.caliber = {{"model.sha256", "aa"}, {"server.version", "0.1.0"}};
+    header.caliber = {{"model.hash", "aa"}, {"server.version", "0.1.0"}};
     return header;
   }
 

@@ -23,6 +23,7 @@ void read(Look& look, const json::Value& entry, ServerFacts& facts) {
   note(caliber, "model.quantisation", &entry, {"meta", "quantisation"});
   note(caliber, "model.family", &entry, {"meta", "family"});
   note(caliber, "model.size_bytes", &entry, {"meta", "size"});
+  note(caliber, "model.hash", &entry, {"meta", "hash"});
   note(caliber, "model.num_parameters", &entry, {"meta", "n_params"});
   note(caliber, "engine.kv_type", &entry, {"meta", "kv_type"});
   note(caliber, "engine.device", &entry, {"meta", "device"});
