@@ -15,6 +15,7 @@ extern const Command bench_kernel_command;
 extern const Command bench_link_command;
 extern const Command bench_list_command;
 extern const Command bench_show_command;
+extern const Command bench_report_command;
 extern const Command bench_compare_command;
 extern const Command bench_export_command;
 extern const Command bench_merge_command;
@@ -32,6 +33,7 @@ constexpr auto kBenchCommands = std::to_array<const Command*>({
     &bench_link_command,
     &bench_list_command,
     &bench_show_command,
+    &bench_report_command,
     &bench_compare_command,
     &bench_export_command,
     &bench_merge_command,

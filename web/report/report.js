@@ -38,7 +38,18 @@
   function withUnit(axis) {
     const format = tick(axis);
     const has = axis.unit && !["share", "B", "ms"].includes(axis.unit);
-    return (value) => (value === null || value === undefined ? "–" : format(value) + (has ? " " + axis.unit : ""));
+    return (value) => (value === null || value === undefined ? "" : format(value) + (has ? " " + axis.unit : ""));
+  }
+  // 1, 2, 5, 10, 20, ...: as many of them as there is room for.
+  function decades(from, to, room) {
+    for (const steps of [[1, 1.5, 2, 3, 4, 5, 6, 8], [1, 2, 5], [1, 3], [1]]) {
+      const ticks = [];
+      for (let power = Math.floor(Math.log10(from)); 10 ** power <= to; ++power) {
+        for (const step of steps) ticks.push(+(step * 10 ** power).toPrecision(2));
+      }
+      const inside = ticks.filter((each) => each >= from && each <= to);
+      if (inside.length <= room || steps.length === 1) return inside;
+    }
   }
   // Prompt lengths and sizes are powers of two: "16k" is 16384.
   function powers(from, to) {
@@ -76,6 +87,36 @@
       }
       plot.ctx.restore();
     };
+  }
+
+  // Neighbours of one name, such as the cells of an experiment, are named once, where there is room,
+  // with a line where they begin.
+  function nameShades(plot, chart) {
+    const groups = [];
+    for (const shade of chart.shades) {
+      const name = say(shade.name);
+      if (groups.at(-1)?.name === name) groups.at(-1).to = shade.to;
+      else groups.push({ name, from: shade.from, to: shade.to });
+    }
+    if (groups.length < 2) return;
+    plot.ctx.save();
+    plot.ctx.font = 11 * devicePixelRatio + "px " + getComputedStyle(document.body).fontFamily;
+    plot.ctx.textAlign = "left";
+    plot.ctx.textBaseline = "top";
+    for (const group of groups) {
+      const from = plot.valToPos(group.from, "x", true);
+      const to = plot.valToPos(group.to, "x", true);
+      plot.ctx.fillStyle = colour("--line");
+      plot.ctx.fillRect(Math.round(from), plot.bbox.top, devicePixelRatio, plot.bbox.height);
+      const inset = 5 * devicePixelRatio;
+      const { width } = plot.ctx.measureText(group.name);
+      if (width + 2 * inset > to - from) continue;
+      plot.ctx.fillStyle = colour("--paper");  // so that no grid line strikes it through
+      plot.ctx.fillRect(from + inset / 2, plot.bbox.top + inset / 2, width + inset, 11 * devicePixelRatio + inset);
+      plot.ctx.fillStyle = colour("--quiet");
+      plot.ctx.fillText(group.name, from + inset, plot.bbox.top + inset);
+    }
+    plot.ctx.restore();
   }
 
   // 95 % intervals as thin bars through their points.
@@ -116,8 +157,9 @@
     };
   }
 
-  // The smallest and the largest of all values, and a little air on both sides.
-  function range(values, log, fromZero) {
+  // The smallest and the largest of all values, and a little air on both sides; with `headroom` more
+  // of it above, for names.
+  function range(values, log, fromZero, headroom) {
     let low = Math.min(...values);
     let high = Math.max(...values);
     if (!Number.isFinite(low)) return log ? [1, 10] : [0, 1];
@@ -126,13 +168,14 @@
       return [low / 1.25, Math.max(high, low) * 1.25];
     }
     const air = (high - low || Math.abs(high) || 1) * 0.06;
-    return [fromZero && low >= 0 ? 0 : low - air, high + air];
+    return [fromZero && low >= 0 ? 0 : low - air, high + air * (headroom ? 3 : 1)];
   }
 
   function xAxis(chart) {
     const isPower = chart.x.log && chart.x.unit !== "ms";
     const format = isPower && chart.x.unit === "" ? length : tick(chart.x);
-    const more = { values: (plot, splits) => splits.map((value) => (value === null ? "" : format(value))), space: 56, size: 34 };
+    const more = { values: (plot, splits) => splits.map((value) => (value === null ? "" : format(value))), space: 56, size: 34, filter: (plot, splits) => splits };
+    if (!chart.x.log && chart.x.unit === "") more.incrs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];  // users, turns
     if (isPower) {
       more.splits = (plot, index, from, to) => {
         const all = powers(from, to);
@@ -141,7 +184,7 @@
         return all.filter((value, place) => place % step === 0);
       };
     } else if (chart.x.log) {
-      more.filter = (plot, splits) => splits.map((value) => (value && Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null));
+      more.splits = (plot, index, from, to) => decades(from, to, Math.max(2, Math.floor(plot.width / 70)));
     }
     return axis(chart.x, "x", more);
   }
@@ -150,17 +193,17 @@
     const ys = chart.series.flatMap((series) => [...series.y, ...(series.low ?? []), ...(series.high ?? [])]).filter((value) => value !== null);
     const xs = data[0];
     const isTime = chart.x.unit === "s";
-    const fromZero = chart.y.unit !== "°C" && chart.y.unit !== "MHz";
+    const fromZero = chart.y.unit !== "°C" && chart.y.unit !== "MHz" && chart.y.unit !== "MiB";
     const xRange = isTime ? [xs[0], xs.at(-1)] : range(xs, chart.x.log, false);
     const valueOf = withUnit(chart.y);
-    const xValue = chart.x.log && chart.x.unit === "" ? (value) => (value === null ? "–" : value.toLocaleString("en")) : withUnit(chart.x);
+    const xValue = chart.x.log && chart.x.unit === "" ? (value) => (value === null || value === undefined ? "" : value.toLocaleString("en")) : withUnit(chart.x);
     const yFormat = tick(chart.y);
     return {
       width,
       height: CHART_HEIGHT,
       scales: {
         x: { time: false, distr: chart.x.log ? 3 : 1, range: (plot, low, high) => (low === xs[0] && high === xs.at(-1) ? xRange : [low, high]) },
-        y: { distr: chart.y.log ? 3 : 1, range: chart.y.unit === "share" ? [0, 1.02] : range(ys, chart.y.log, fromZero) },
+        y: { distr: chart.y.log ? 3 : 1, range: chart.y.unit === "share" ? [0, 1.02] : range(ys, chart.y.log, fromZero, chart.shades.length > 1) },
       },
       axes: [
         xAxis(chart),
@@ -168,7 +211,8 @@
           values: (plot, splits) => splits.map((value) => (value === null ? "" : yFormat(value))),
           size: 58,
           space: 36,
-          ...(chart.y.log ? { filter: (plot, splits) => splits.map((value) => (value && Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null)) } : {}),
+          filter: (plot, splits) => splits,
+          ...(chart.y.log ? { splits: (plot, index, from, to) => decades(from, to, 7) } : {}),
         }),
       ],
       series: [
@@ -186,7 +230,7 @@
       ],
       legend: { markers: { width: 0, fill: (plot, index) => colours[index - 1] ?? "transparent" } },
       cursor: { points: { size: 8 }, drag: { x: true, y: false } },
-      hooks: { drawClear: [drawShades(chart)], draw: [drawIntervals(chart, colours)] },
+      hooks: { drawClear: [drawShades(chart)], draw: [drawIntervals(chart, colours), (plot) => nameShades(plot, chart)] },
     };
   }
 
@@ -265,7 +309,7 @@
     drawAll();
   });
 
-  const PAPER_COLUMN = 310;
+  const PAPER_COLUMN = 328;
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];

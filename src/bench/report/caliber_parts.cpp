@@ -54,7 +54,9 @@ std::string fact_value(const Fact& fact) {
 Text fact_text(const Fact& fact) {
   const std::string value = fact_value(fact);
   if (is_lead(fact.kind + "." + fact.rest)) return same(value);
-  return word_or_name("caliber", fact.kind + "." + fact.rest) + same(" " + value);
+  const std::string name = fact.kind + "." + fact.rest;
+  const bool is_known = find_word("caliber." + name) != nullptr;
+  return word_or_name("caliber", is_known ? name : fact.rest) + same(" " + value);
 }
 
 }  // namespace

@@ -94,8 +94,8 @@ std::vector<Chart> charts(const Analysis& analysis) {
   std::vector<Chart> all;
   add_length_charts(analysis, all);
   add_load_charts(analysis, all);
-  add_distribution_charts(analysis, all);
   add_timeline_charts(analysis, all);
+  add_distribution_charts(analysis, all);
   add_time_charts(analysis, all);
   std::erase_if(all, [](const Chart& chart) { return chart.series.empty(); });
   return all;

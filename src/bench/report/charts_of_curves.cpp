@@ -123,9 +123,7 @@ std::vector<ChartSeries> distributions(const Analysis& analysis, std::string_vie
       }
     }
     if (samples.size() < kSamplesMin) continue;
-    all.push_back(distribution(
-        cell_name(CellRecord{.key = {}, .experiment = point->experiment, .target = point->target}),
-        std::move(samples)));
+    all.push_back(distribution(point_name(point->target), std::move(samples)));
   }
   if (all.size() <= kCurvesMax) return all;
   std::vector<ChartSeries> chosen;
@@ -215,8 +213,8 @@ void add_load_charts(const Analysis& analysis, std::vector<Chart>& charts) {
 }
 
 void add_distribution_charts(const Analysis& analysis, std::vector<Chart>& charts) {
-  for (const std::string_view experiment : analysis.experiments()) {
-    const std::string section = shown(experiment, 60);
+  for (const std::string_view experiment : {"concurrency", "load", "prefix"}) {
+    const std::string section(experiment);
     Chart ttft{.id = "ttft-cdf-" + section,
                .section = section,
                .title = word("chart.ttft_cdf"),
@@ -224,6 +222,10 @@ void add_distribution_charts(const Analysis& analysis, std::vector<Chart>& chart
                .y = {word("axis.share"), "share"}};
     ttft.series = distributions(analysis, experiment, ttft_of);
     charts.push_back(std::move(ttft));
+  }
+  for (const std::string_view experiment :
+       {"sweep", "concurrency", "load", "starvation", "spec", "soak"}) {
+    const std::string section(experiment);
     Chart gaps{.id = "gap-cdf-" + section,
                .section = section,
                .title = word("chart.gap_cdf"),

@@ -128,7 +128,8 @@ ChartSeries sensor_series(const Text& name, const std::vector<SensorReading>& re
 
 void add_cells(const Run& run, Chart& chart) {
   for (const CellRecord& cell : run.cells) {
-    chart.shades.push_back({seconds(cell.began), seconds(cell.ended), cell_and_round(cell)});
+    chart.shades.push_back(
+        {seconds(cell.began), seconds(cell.ended), word_or_name("experiment", cell.experiment)});
   }
   chart.shade_name = word("mark.cells");
 }

@@ -8,6 +8,7 @@
 
 #include "bench/report/numbers.h"
 #include "bench/report/words.h"
+#include "bench/store/words.h"
 
 namespace evener::bench {
 namespace {
@@ -17,20 +18,6 @@ std::string utc(std::chrono::system_clock::time_point time) {
   std::tm parts{};
   if (gmtime_r(&seconds, &parts) == nullptr) return "?";
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
-}
-
-Text state_word(RunState state) {
-  switch (state) {
-    case RunState::complete:
-      return word("run_state.complete");
-    case RunState::interrupted:
-      return word("run_state.interrupted");
-    case RunState::failed:
-      return word("run_state.failed");
-    case RunState::unfinished:
-      break;
-  }
-  return word("run_state.unfinished");
 }
 
 Text title_of(const RunHeader& header) {
@@ -55,7 +42,7 @@ Text subtitle_of(const Run& run) {
   return fill(word("page.run"), {same(shown(run.header.id, 60))}) + comma +
          word_or_name("experiment", run.header.name) + comma +
          fill(word("page.started"), {same(utc(run.header.started))}) + comma +
-         state_word(run.state);
+         word_or_name("run_state", to_word(run.state));
 }
 
 }  // namespace
@@ -68,17 +55,26 @@ Text target_value(std::string_view key, std::string_view value) {
       return same(quantity(bytes, "bytes"));
     }
   }
-  return word_or_name("word", value);
+  const std::string group = "word." + shown(key, 40);
+  if (find_word(group + "." + std::string(value)) != nullptr) return word_or_name(group, value);
+  if (find_word("word." + std::string(value)) != nullptr) return word_or_name("word", value);
+  return same(shown(value, 80));  // a name: "Q4_0" keeps its underscore
+}
+
+Text point_name(const std::map<std::string, std::string>& target) {
+  Text name;
+  for (const auto& [key, value] : target) {
+    if (!name.empty()) name = name + Text{", ", "，"};
+    name =
+        name + inside_sentence(word_or_name("target", key)) + same(" ") + target_value(key, value);
+  }
+  return name;
 }
 
 Text cell_name(const CellRecord& cell) {
-  const Text comma{", ", "，"};
-  Text name = word_or_name("experiment", cell.experiment);
-  for (const auto& [key, value] : cell.target) {
-    name = name + comma + inside_sentence(word_or_name("target", key)) + same(" ") +
-           target_value(key, value);
-  }
-  return name;
+  const Text experiment = word_or_name("experiment", cell.experiment);
+  if (cell.target.empty()) return experiment;
+  return experiment + Text{", ", "，"} + point_name(cell.target);
 }
 
 Text cell_and_round(const CellRecord& cell) {

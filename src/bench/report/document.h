@@ -121,7 +121,8 @@ Table void_cells(const Analysis& analysis);
 Section failures(const Analysis& analysis);
 std::vector<Text> not_measured(const Analysis& analysis);
 
-// "Context length, Length 8192": a point in words; then with ", round 2".
+// "length 8192": a point in words; "Context length, length 8192"; then with ", round 2".
+Text point_name(const std::map<std::string, std::string>& target);
 Text cell_name(const CellRecord& cell);
 Text cell_and_round(const CellRecord& cell);
 // "8192", "1 MiB", "prose": a target's value in words.

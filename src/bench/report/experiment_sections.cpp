@@ -17,18 +17,13 @@ constexpr size_t kValueRowsMax = 400;
 using Points = std::vector<const Point*>;
 
 Text column_title(const ColumnSpec& column) {
-  if (!column.title.empty()) {
-    const Word* word = find_word(column.title);
-    return word == nullptr ? same(std::string(column.title))
-                           : Text{std::string(word->english), std::string(word->chinese)};
-  }
   const bool is_metric = find_metric(column.key) != nullptr;
   const Text title = is_metric ? word_or_name("metric", column.key) : value_title(column.key);
   switch (column.statistic) {
     case Statistic::p95:
       return title + same(" ") + word("statistic.p95");
     case Statistic::max:
-      return column.key.find("max") != std::string_view::npos || !is_metric
+      return column.key == "gap_max_ms" || column.key == "num_gaps_over_1s" || !is_metric
                  ? title
                  : title + same(" ") + word("statistic.max");
     case Statistic::mean:
@@ -58,7 +53,8 @@ std::vector<std::pair<std::string, std::string>> further_values(const Analysis& 
                                                                 const Points& points,
                                                                 const TableSpec* spec) {
   std::vector<std::pair<std::string, std::string>> found;
-  std::set<std::string> seen = {"energy_j"};  // a column of its own: energy_j_per_token
+  // What has columns of its own, worked out from the records.
+  std::set<std::string> seen = {"energy_j", "goodput_requests_per_s", "good_share"};
   if (spec != nullptr) {
     for (const ColumnSpec& column : spec->columns) seen.emplace(column.key);
   }
@@ -99,12 +95,21 @@ const Summary* find(const CellFigures& figures, std::string_view key) {
   return found == figures.end() || found->second.n == 0 ? nullptr : &found->second;
 }
 
+bool is_summary(const Point& point) { return point.target.contains("summary"); }
+
+// A summary is about the experiment as a whole: its values are no row of the results.
+Points points_of_results(const Analysis& analysis, std::string_view experiment) {
+  Points points = analysis.points_of(experiment);
+  std::erase_if(points, [](const Point* point) { return is_summary(*point); });
+  return points;
+}
+
 // Rows of the results of one experiment.
 class ResultTable {
  public:
   ResultTable(const Analysis& analysis, std::string_view experiment)
       : analysis_(analysis),
-        points_(analysis.points_of(experiment)),
+        points_(points_of_results(analysis, experiment)),
         spec_(find_table_spec(experiment)),
         keys_(target_keys(points_, spec_)),
         values_(further_values(analysis, points_, spec_)),
@@ -115,12 +120,33 @@ class ResultTable {
   }
 
   Table make() {
+    const Text of_all = take_out_common_keys();
     add_columns();
     for (const Point* point : points_) add_row(*point);
-    return builder_.finish();
+    Table table = builder_.finish();
+    if (!of_all.empty()) table.note = fill(word("page.of_all_rows"), {of_all});
+    return table;
   }
 
  private:
+  // What is the same in all rows needs no column, but for the first key. In words.
+  Text take_out_common_keys() {
+    if (points_.size() < 2) return {};
+    std::map<std::string, std::string> common;
+    for (size_t i = keys_.size(); i-- > 1;) {
+      const auto first = points_.front()->target.find(keys_[i]);
+      if (first == points_.front()->target.end()) continue;
+      const bool is_common = std::all_of(points_.begin(), points_.end(), [&](const Point* point) {
+        const auto found = point->target.find(keys_[i]);
+        return found != point->target.end() && found->second == first->second;
+      });
+      if (!is_common) continue;
+      common.insert(*first);
+      keys_.erase(keys_.begin() + ptrdiff_t(i));
+    }
+    return point_name(common);
+  }
+
   bool less(const Point& a, const Point& b) const {
     for (const std::string& key : keys_) {
       const auto x = a.target.find(key);
@@ -197,7 +223,7 @@ class ResultTable {
   TableBuilder builder_;
 };
 
-// One row a value: for experiments that record many.
+// One row a value: those of summaries, and of experiments that record many.
 Table value_table(const Analysis& analysis, std::string_view experiment) {
   const Points points = analysis.points_of(experiment);
   const auto values = further_values(analysis, points, find_table_spec(experiment));
@@ -208,10 +234,13 @@ Table value_table(const Analysis& analysis, std::string_view experiment) {
   builder.text_column(word("column.min"));
   builder.text_column(word("column.max"));
   builder.number_column(word("column.requests"), "");
-  if (values.size() <= kValueColumnsMax) return builder.finish();
+  const size_t num_of_results =
+      further_values(analysis, points_of_results(analysis, experiment), find_table_spec(experiment))
+          .size();
   size_t num_rows = 0;
   for (const Point* point : points) {
     if (point->complete.empty()) continue;
+    if (!is_summary(*point) && num_of_results <= kValueColumnsMax) continue;
     const CellFigures figures = analysis.figures(*point);
     for (const auto& [key, unit] : values) {
       const Summary* summary = find(figures, key);
@@ -239,7 +268,7 @@ void add_sparks(const Analysis& analysis, Section& section, std::string_view exp
         .label = column_title(column),
         .values = {},
         .unit = metric == nullptr ? std::string() : std::string(unit_of(column.key, metric->unit))};
-    for (const Point* point : analysis.points_of(experiment)) {
+    for (const Point* point : points_of_results(analysis, experiment)) {
       const CellFigures figures = analysis.figures(*point, column.keep);
       const Summary* summary = find(figures, column.key);
       if (summary != nullptr) spark.values.push_back(pick(*summary, column.statistic));
@@ -261,7 +290,9 @@ Section experiment_section(const Analysis& analysis, std::string_view experiment
   Section section{.id = shown(experiment, 60),
                   .title = word_or_name("experiment", experiment),
                   .lead = lead_of(experiment)};
-  section.tables.push_back(ResultTable(analysis, experiment).make());
+  if (!points_of_results(analysis, experiment).empty()) {
+    section.tables.push_back(ResultTable(analysis, experiment).make());
+  }
   Table values = value_table(analysis, experiment);
   if (!values.rows.empty()) section.tables.push_back(std::move(values));
   add_sparks(analysis, section, experiment);

@@ -36,7 +36,7 @@ constexpr Wanted kWanted[] = {
     {"spec", "decode_whole_tokens_per_s", Statistic::median, is_more},
     {"coldstart", "total_s", Statistic::median, is_less},
     {"soak", "retention", Statistic::median, is_less},
-    {"kernel", "read_bandwidth", Statistic::median, is_more},
+    {"kernel", "bandwidth", Statistic::median, is_more},
     {"link", "bandwidth", Statistic::median, is_more},
 };
 

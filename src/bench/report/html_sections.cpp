@@ -25,6 +25,23 @@ std::string controls() {
          html(word("ui.theme")) + "</button></div>\n";
 }
 
+// How much is wrong, seen before any figure.
+std::string trouble_links(const Document& document) {
+  const size_t num_void = document.void_cells.rows.size();
+  const size_t num_warnings = document.warnings.size();
+  if (num_void + num_warnings == 0) return {};
+  std::string out = "<p class=\"trouble\">";
+  if (num_void > 0) {
+    out += "<a class=\"voids\" href=\"#void-cells\">" +
+           html(fill(word("page.num_void"), {same(std::to_string(num_void))})) + "</a>";
+  }
+  if (num_warnings > 0) {
+    out += "<a class=\"warning\" href=\"#warnings\">" +
+           html(fill(word("page.num_warnings"), {same(std::to_string(num_warnings))})) + "</a>";
+  }
+  return out + "</p>\n";
+}
+
 std::string masthead(const Document& document) {
   std::string out = "<header>\n<p class=\"brand\">evener bench</p>\n" + controls() + "<h1>" +
                     html(document.title) + "</h1>\n" + paragraph("subtitle", document.subtitle) +
@@ -33,7 +50,7 @@ std::string masthead(const Document& document) {
     out += "<p class=\"run-void\" role=\"alert\">" + html(fill(word("page.run_void"), {why})) +
            "</p>\n";
   }
-  return out + "</header>\n";
+  return out + trouble_links(document) + "</header>\n";
 }
 
 struct Entry {

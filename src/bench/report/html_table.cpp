@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bench/report/html_sections.h"
 #include "bench/report/html_text.h"
 #include "bench/report/words.h"
@@ -43,6 +45,16 @@ std::string formulas(const Table& table) {
          "</summary><dl>\n" + list + "</dl></details>\n";
 }
 
+constexpr size_t kFewColumns = 5;  // these do not spread over the whole page
+
+// Names that are sentences break; "8192" and "cpu0 -> cpu1" do not.
+bool has_long_names(const Table& table) {
+  constexpr size_t kLongColumns = 24;
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return columns_of(row.entries.front().text.english) > kLongColumns;
+  });
+}
+
 }  // namespace
 
 std::string html_table(const Table& table) {
@@ -51,7 +63,11 @@ std::string html_table(const Table& table) {
   const std::string id = html_escaped(table.id);
   if (!table.title.empty()) out += "<h3>" + html(table.title) + "</h3>\n";
   out += "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"" + id +
-         "\"><table id=\"" + id + "\">\n<thead><tr>";
+         "\"><table id=\"" + id +
+         (has_long_names(table)                 ? "\" class=\"words"
+          : table.columns.size() <= kFewColumns ? "\" class=\"few"
+                                                : "") +
+         "\">\n<thead><tr>";
   for (const TableColumn& column : table.columns) out += head_cell(column);
   out += "</tr></thead>\n<tbody>\n";
   bool any_marked = false;

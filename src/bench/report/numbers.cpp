@@ -46,12 +46,13 @@ std::string grouped(std::string digits) {
 }  // namespace
 
 std::string_view unit_of(std::string_view key, std::string_view unit) {
-  static constexpr std::string_view kShares[] = {"cache_hit_share", "accept_rate", "speed_kept",
-                                                 "retention", "score"};
+  static constexpr std::string_view kShares[] = {"cache_hit_share",  "accept_rate", "speed_kept",
+                                                 "retention",        "score",       "reuse_share",
+                                                 "accept_rate_gauge"};
   for (const std::string_view share : kShares) {
     if (key == share) return "share";
   }
-  if (key == "requests_per_s") return "requests/s";
+  if (key.ends_with("requests_per_s")) return "requests/s";
   if (key.ends_with("_bytes")) return "bytes";
   if (key.ends_with("_bytes_per_h")) return "bytes/h";
   return unit;

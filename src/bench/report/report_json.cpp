@@ -9,6 +9,7 @@
 #include "bench/report/goodput_columns.h"
 #include "bench/report/json_text.h"
 #include "bench/report/sensors.h"
+#include "bench/store/words.h"
 
 namespace evener::bench {
 namespace {
@@ -19,62 +20,6 @@ constexpr size_t kFailuresMax = 1000;
 using Json = json::Value;
 
 double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
-
-std::string_view name_of(CellState state) {
-  switch (state) {
-    case CellState::complete:
-      return "complete";
-    case CellState::partial:
-      return "partial";
-    case CellState::voided:
-      break;
-  }
-  return "void";
-}
-
-std::string_view name_of(RunState state) {
-  switch (state) {
-    case RunState::complete:
-      return "complete";
-    case RunState::interrupted:
-      return "interrupted";
-    case RunState::failed:
-      return "failed";
-    case RunState::unfinished:
-      break;
-  }
-  return "unfinished";
-}
-
-std::string_view name_of(Finish finish) {
-  switch (finish) {
-    case Finish::stop:
-      return "stop";
-    case Finish::length:
-      return "length";
-    case Finish::tool_calls:
-      return "tool_calls";
-    case Finish::cancelled:
-      return "cancelled";
-    case Finish::timeout:
-      return "timeout";
-    case Finish::error:
-      break;
-  }
-  return "error";
-}
-
-std::string_view name_of(Severity severity) {
-  switch (severity) {
-    case Severity::note:
-      return "note";
-    case Severity::voids:
-      return "voids";
-    case Severity::warning:
-      break;
-  }
-  return "warning";
-}
 
 std::string_view name_of(Metric::Better better) {
   switch (better) {
@@ -107,7 +52,7 @@ Json figures_json(const CellFigures& figures) {
 
 Json finding_json(const Finding& finding) {
   Json out = {{"fault", to_word(finding.fault)},
-              {"severity", name_of(finding.severity)},
+              {"severity", to_word(finding.severity)},
               {"detail", finding.detail}};
   if (!finding.cell.empty()) out["cell"] = finding.cell;
   if (!finding.request.empty()) out["request"] = finding.request;
@@ -125,7 +70,7 @@ Json requests_json(const CellRequests& requests) {
       ++num_excluded;
       continue;
     }
-    Json& count = by_finish[std::string(name_of(request->finish))];
+    Json& count = by_finish[std::string(to_word(request->finish))];
     count = count.is_null() ? 1 : count.get<uint64_t>() + 1;
   }
   return {{"finish", by_finish}, {"excluded", num_excluded}, {"retries", num_retries}};
@@ -144,7 +89,7 @@ Json cell_json(const Analysis& analysis, const CellRecord& cell) {
           {"round", cell.round},
           {"began_s", seconds(cell.began)},
           {"ended_s", seconds(cell.ended)},
-          {"state", name_of(analysis.state_of(cell))},
+          {"state", to_word(analysis.state_of(cell))},
           {"requests", requests_json(analysis.requests_of(cell))},
           {"units", units_json(analysis.values_of(cell))},
           {"figures", figures_json(analysis.figures(cell))}};
@@ -186,7 +131,7 @@ Json failures_json(const Run& run) {
     all.push_back({{"cell", request.cell},
                    {"label", request.label},
                    {"attempt", request.attempt},
-                   {"finish", name_of(request.finish)},
+                   {"finish", to_word(request.finish)},
                    {"http_status", request.http_status},
                    {"error", request.error},
                    {"sent_s", seconds(request.sent)},
@@ -225,7 +170,7 @@ Json run_json(const Run& run) {
           {"name", run.header.name},
           {"note", run.header.note},
           {"started_unix_s", std::chrono::duration_cast<std::chrono::seconds>(since_epoch).count()},
-          {"state", name_of(run.state)},
+          {"state", to_word(run.state)},
           {"requests", run.requests.size()}};
 }
 

@@ -1,5 +1,6 @@
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "bench/report/document.h"
@@ -12,7 +13,7 @@ namespace evener::bench {
 namespace {
 
 constexpr Nanoseconds kLong = std::chrono::seconds(1);
-constexpr size_t kRowsMax = 60;
+constexpr size_t kGapsMax = 200;
 constexpr size_t kLongestShown = 5;
 
 struct Gap {
@@ -49,17 +50,15 @@ std::vector<Gap> gaps_of(const Analysis& analysis, const CellRecord& cell) {
 double milliseconds(Nanoseconds time) { return double(time.count()) / 1e6; }
 
 Text expected_remark(const Analysis& analysis, const Point& point) {
-  const CellFigures all = analysis.figures(point);
-  const CellFigures of_victim = analysis.figures(point, is_victim);
-  const auto expected = all.find("num_gaps_expected");
-  const auto seen = of_victim.find("num_gaps_over_1s");
-  if (expected == all.end() || seen == of_victim.end()) return {};
-  const auto target = point.target.find("num_tokens_attacker");
-  const Text name = target == point.target.end()
-                        ? Text{}
-                        : target_value(target->first, target->second) + Text{": ", "："};
-  return name + fill(word("starvation.expected"), {same(quantity(expected->second.p50, "")),
-                                                   same(quantity(seen->second.p50, ""))});
+  const CellFigures figures = analysis.figures(point);
+  const auto expected = figures.find("num_gaps_expected");
+  const auto length = figures.find("gap_expected_ms");
+  const auto seen = figures.find("num_gaps_observed");
+  if (expected == figures.end() || length == figures.end() || seen == figures.end()) return {};
+  return point_name(point.target) + Text{": ", "："} +
+         fill(word("starvation.expected"),
+              {same(quantity(expected->second.p50, "")), same(quantity(length->second.p50, "ms")),
+               same(quantity(seen->second.p50, ""))});
 }
 
 // The victims' answer in the last cell, from left to right.
@@ -71,45 +70,61 @@ void add_spark(const std::vector<Gap>& gaps, Section& section) {
   section.sparks.push_back(std::move(spark));
 }
 
+bool is_long(const Gap& gap) { return gap.length > kLong; }
+
+// The gaps of one cell: those over a second in order of their time, or the longest few.
+void add_row(std::span<const Gap> gaps, bool only_long, TableBuilder& builder) {
+  std::vector<Gap> listed(gaps.begin(), gaps.end());
+  if (only_long) {
+    std::erase_if(listed, [](const Gap& gap) { return !is_long(gap); });
+  } else {
+    std::stable_sort(listed.begin(), listed.end(),
+                     [](const Gap& a, const Gap& b) { return a.length > b.length; });
+    listed.resize(std::min(listed.size(), kLongestShown));
+  }
+  std::string list;
+  for (const Gap& gap : std::span(listed).first(std::min(listed.size(), kGapsMax))) {
+    list += list.empty() ? "" : ", ";
+    list +=
+        fmt::format("{:.2f} @ {:.1f}", milliseconds(gap.length) / 1e3, milliseconds(gap.at) / 1e3);
+  }
+  if (listed.size() > kGapsMax) list += ", ...";
+  builder.row();
+  builder.text(cell_and_round(*gaps.front().cell));
+  builder.number(double(std::count_if(gaps.begin(), gaps.end(), is_long)));
+  builder.number(double(std::count_if(gaps.begin(), gaps.end(), [](const Gap& gap) {
+    return is_long(gap) && !gap.during_attack;
+  })));
+  builder.text(same(list));
+}
+
 }  // namespace
 
 void add_starvation_gaps(const Analysis& analysis, Section& section) {
-  std::vector<Gap> gaps;
+  std::vector<Gap> all;
   for (const Point* point : analysis.points_of("starvation")) {
     for (const CellRecord* cell : point->complete) {
       const std::vector<Gap> here = gaps_of(analysis, *cell);
-      gaps.insert(gaps.end(), here.begin(), here.end());
+      all.insert(all.end(), here.begin(), here.end());
     }
     Text remark = expected_remark(analysis, *point);
     if (!remark.empty()) section.remarks.push_back(std::move(remark));
   }
-  if (gaps.empty()) return;
-  add_spark(gaps, section);
-  std::stable_sort(gaps.begin(), gaps.end(),
-                   [](const Gap& a, const Gap& b) { return a.length > b.length; });
-  const auto num_long = size_t(
-      std::count_if(gaps.begin(), gaps.end(), [](const Gap& gap) { return gap.length > kLong; }));
-  const size_t num_shown =
-      std::min(num_long == 0 ? kLongestShown : std::min(num_long, kRowsMax), gaps.size());
-
-  TableBuilder builder("gaps",
-                       num_long == 0 ? word("starvation.longest") : word("starvation.gaps"));
+  if (all.empty()) return;
+  add_spark(all, section);
+  const bool any_long = std::any_of(all.begin(), all.end(), is_long);
+  TableBuilder builder("gaps", any_long ? word("starvation.gaps") : word("starvation.longest"));
   builder.key_column(word("column.cell"));
-  builder.number_column(word("column.at"), "s");
-  builder.number_column(word("column.gap"), "ms");
-  builder.text_column(word("column.during_attack"));
-  for (const Gap& gap : std::span(gaps).first(num_shown)) {
-    builder.row();
-    builder.text(cell_and_round(*gap.cell));
-    builder.number(milliseconds(gap.at) / 1e3);
-    builder.number(milliseconds(gap.length));
-    builder.text(gap.during_attack ? word("word.yes") : word("word.no"));
+  builder.number_column(word("metric.num_gaps_over_1s"), "");
+  builder.number_column(word("column.outside_attack"), "");
+  builder.text_column(word("column.gap_list"));
+  for (auto begin = all.begin(); begin != all.end();) {
+    const auto end =
+        std::find_if(begin, all.end(), [&](const Gap& gap) { return gap.cell != begin->cell; });
+    add_row(std::span<const Gap>(begin, end), any_long, builder);
+    begin = end;
   }
-  Table table = builder.finish();
-  if (num_long > num_shown) {
-    table.note = fill(word("page.more_rows"), {same(std::to_string(num_long - num_shown))});
-  }
-  section.tables.push_back(std::move(table));
+  section.tables.push_back(builder.finish());
 }
 
 }  // namespace evener::bench

@@ -19,7 +19,7 @@ constexpr ColumnSpec kSweep[] = {
     {"energy_j_per_token"},
 };
 
-constexpr std::string_view kConcurrencyKeys[] = {"num_users"};
+constexpr std::string_view kConcurrencyKeys[] = {"num_users", "num_tokens_in"};
 constexpr ColumnSpec kConcurrency[] = {
     {"output_plateau_tokens_per_s"},
     {"output_tokens_per_s"},
@@ -32,23 +32,28 @@ constexpr ColumnSpec kConcurrency[] = {
     {"energy_j_per_token"},
 };
 
-constexpr std::string_view kLoadKeys[] = {"requests_per_s", "burstiness"};
+constexpr std::string_view kLoadKeys[] = {"requests_per_s", "burstiness", "trace"};
 constexpr ColumnSpec kLoad[] = {
     {"requests_per_s"},  {"ttft_scheduled_ms"},   {"ttft_scheduled_ms", p95}, {"tpot_ms", p95},
     {"gap_max_ms", p95}, {"output_tokens_per_s"}, {"sender_lag_ms", max},
 };
 
-constexpr std::string_view kStarvationKeys[] = {"num_tokens_attacker"};
+constexpr std::string_view kStarvationKeys[] = {"num_tokens_attacker", "variant", "num_victims"};
 constexpr ColumnSpec kStarvation[] = {
-    {"gap_max_ms", max, {}, is_victim},
-    {"num_gaps_over_1s", max, {}, is_victim},
+    {"gap_max_ms", max, is_victim},
+    {"num_gaps_over_1s", max, is_victim},
+    {"num_gaps_observed"},
     {"num_gaps_expected"},
+    {"gap_expected_ms"},
+    {"gap_attack_median_ms"},
     {"victim_alone_tokens_per_s"},
     {"victim_during_tokens_per_s"},
     {"speed_kept"},
-    {"event_gap_ms", median, {}, is_victim},
-    {"ttft_ms", median, "column.attacker_ttft", is_attacker},
-    {"ttft_ms", median, "column.attacker_ttft_alone", is_attacker_alone},
+    {"attacker_ttft_alone_ms"},
+    {"attacker_ttft_contended_ms"},
+    {"victim_ttft_alone_ms"},
+    {"victim_ttft_queued_ms"},
+    {"chunk_tokens"},
 };
 
 constexpr std::string_view kPrefixKeys[] = {"shape", "turn"};
@@ -76,7 +81,9 @@ constexpr ColumnSpec kSoak[] = {{"output_tokens_per_s"},
 constexpr std::string_view kQualityKeys[] = {"task", "num_tokens_in", "depth"};
 constexpr ColumnSpec kQuality[] = {{"score", Statistic::mean}, {"ttft_ms"}, {"num_tokens_out"}};
 
-constexpr std::string_view kKernelKeys[] = {"what", "op", "isa", "threads"};
+constexpr std::string_view kKernelKeys[] = {"what", "format",     "shape",  "num_rows",
+                                            "isa",  "size_bytes", "threads"};
+constexpr ColumnSpec kKernel[] = {{"bandwidth"}, {"operations"}};
 constexpr std::string_view kLinkKeys[] = {"link", "size_bytes"};
 constexpr ColumnSpec kLink[] = {{"bandwidth"}, {"latency"}, {"data_wrong", max}};
 
@@ -90,7 +97,7 @@ constexpr TableSpec kSpecs[] = {
     {"soak", kSoakKeys, kSoak},
     {"quality", kQualityKeys, kQuality},
     {"coldstart", {}, {}},
-    {"kernel", kKernelKeys, {}},
+    {"kernel", kKernelKeys, kKernel},
     {"link", kLinkKeys, kLink},
 };
 
@@ -117,14 +124,12 @@ double pick(const Summary& summary, Statistic statistic) {
   return summary.p50;
 }
 
-bool is_victim(std::string_view label) { return label.starts_with("victim"); }
-
-bool is_attacker_alone(std::string_view label) {
-  return label.starts_with("attacker") && label.find("alone") != std::string_view::npos;
+bool is_victim(std::string_view label) {
+  return label.starts_with("victim") && !label.ends_with("alone");
 }
 
 bool is_attacker(std::string_view label) {
-  return label.starts_with("attacker") && !is_attacker_alone(label);
+  return label.starts_with("attacker") && !label.ends_with("alone");
 }
 
 }  // namespace evener::bench

@@ -12,7 +12,6 @@ enum class Statistic : uint8_t { median, mean, p95, max };
 struct ColumnSpec {
   std::string_view key;  // of a metric or of a value
   Statistic statistic = Statistic::median;
-  std::string_view title = {};                     // a word; empty: the metric's own
   bool (*keep)(std::string_view label) = nullptr;  // of these requests only
 };
 
@@ -29,9 +28,9 @@ const TableSpec* find_table_spec(std::string_view experiment);
 
 double pick(const Summary& summary, Statistic statistic);
 
-// Parts of a starvation, by the labels of its requests.
+// Parts of a starvation, by the labels of its requests: those beside each other. "victim alone" and
+// "attacker alone" are none of them.
 bool is_victim(std::string_view label);
-bool is_attacker(std::string_view label);        // beside a victim
-bool is_attacker_alone(std::string_view label);  // with nobody to disturb
+bool is_attacker(std::string_view label);
 
 }  // namespace evener::bench

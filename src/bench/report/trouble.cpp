@@ -6,30 +6,13 @@
 #include "bench/report/document.h"
 #include "bench/report/table_builder.h"
 #include "bench/report/words.h"
+#include "bench/store/words.h"
 
 namespace evener::bench {
 namespace {
 
 constexpr size_t kFailureRowsMax = 200;
 constexpr std::string_view kNotMeasured = "not_measured";
-
-Text finish_word(Finish finish) {
-  switch (finish) {
-    case Finish::stop:
-      return word("finish.stop");
-    case Finish::length:
-      return word("finish.length");
-    case Finish::tool_calls:
-      return word("finish.tool_calls");
-    case Finish::cancelled:
-      return word("finish.cancelled");
-    case Finish::timeout:
-      return word("finish.timeout");
-    case Finish::error:
-      break;
-  }
-  return word("finish.error");
-}
 
 bool has_failed(const RequestRecord& request) {
   return request.finish == Finish::error || request.finish == Finish::timeout;
@@ -56,17 +39,7 @@ struct FailureKind {
 
 }  // namespace
 
-Text severity_text(Severity severity) {
-  switch (severity) {
-    case Severity::note:
-      return word("severity.note");
-    case Severity::voids:
-      return word("severity.voids");
-    case Severity::warning:
-      break;
-  }
-  return word("severity.warning");
-}
+Text severity_text(Severity severity) { return word_or_name("severity", to_word(severity)); }
 
 std::vector<Warning> warnings(const Analysis& analysis) {
   std::map<std::string_view, const CellRecord*> cells;
@@ -100,7 +73,7 @@ Table void_cells(const Analysis& analysis) {
     if (state == CellState::complete) continue;
     builder.row();
     builder.text(cell_and_round(cell));
-    builder.text(state == CellState::voided ? word("state.voided") : word("state.partial"));
+    builder.text(word_or_name("state", to_word(state)));
     builder.text(why_incomplete(analysis, cell));
   }
   return builder.finish();
@@ -139,7 +112,7 @@ Section failures(const Analysis& analysis) {
     if (++num_rows > kFailureRowsMax) break;
     builder.row();
     builder.text(word_or_name("experiment", kind.experiment));
-    builder.text(finish_word(kind.finish));
+    builder.text(word_or_name("finish", to_word(kind.finish)));
     builder.text(same(kind.outcome));
     builder.number(double(count));
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "bench/experiment.h"
 #include "bench/finding.h"
 #include "bench/report/words.h"
 
@@ -56,6 +57,28 @@ TEST(Words, NameEveryFault) {
   for (unsigned i = 0; i <= unsigned(kLastFault); ++i) {
     const std::string key = "fault." + std::string(to_word(Fault(i)));
     EXPECT_NE(find_word(key), nullptr) << key;
+  }
+}
+
+TEST(Words, NameHowThingsEnd) {
+  for (const char* word : {"stop", "length", "tool_calls", "error", "cancelled", "timeout"}) {
+    EXPECT_NE(find_word("finish." + std::string(word)), nullptr) << word;
+  }
+  for (const char* word : {"complete", "partial", "voided"}) {
+    EXPECT_NE(find_word("state." + std::string(word)), nullptr) << word;
+  }
+  for (const char* word : {"unfinished", "complete", "interrupted", "failed"}) {
+    EXPECT_NE(find_word("run_state." + std::string(word)), nullptr) << word;
+  }
+  for (const char* word : {"note", "warning", "voids"}) {
+    EXPECT_NE(find_word("severity." + std::string(word)), nullptr) << word;
+  }
+}
+
+TEST(Words, IntroduceEveryExperiment) {
+  for (const Experiment* experiment : experiments()) {
+    EXPECT_NE(find_word("experiment." + std::string(experiment->name)), nullptr);
+    EXPECT_NE(find_word("lead." + std::string(experiment->name)), nullptr) << experiment->name;
   }
 }
 

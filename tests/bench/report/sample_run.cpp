@@ -151,9 +151,24 @@ void add_load(Builder& b) {
   }
 }
 
+void add_summaries(Builder& b) {
+  b.begin("load", {{"summary", "saturation"}}, 1);
+  b.value("saturation_requests_per_s", "1/s", 2);
+  b.end();
+}
+
 void add_starvation(Builder& b) {
   for (const uint64_t attacker : {8192, 49'152}) {
-    b.begin("starvation", {{"num_tokens_attacker", std::to_string(attacker)}}, 1);
+    b.begin("starvation",
+            {{"num_tokens_attacker", std::to_string(attacker)},
+             {"num_victims", "1"},
+             {"variant", "one"}},
+            1);
+    for (const char* const alone : {"attacker alone", "victim alone"}) {
+      RequestRecord request = b.answer(alone, 64, 20, 0.2, 42);
+      request.excluded = true;
+      b.add(std::move(request));
+    }
     RequestRecord victim = b.answer("victim", 32, 600, 0.15, 42);
     RequestRecord attack = b.answer("attacker", attacker, 4, double(attacker) / 1024 * 1.2, 10);
     const Nanoseconds shift = victim.events[60].at - attack.sent;
@@ -170,6 +185,11 @@ void add_starvation(Builder& b) {
     victim.ended = victim.events.back().at + 1ms;
     b.add(std::move(victim));
     b.add(std::move(attack));
+    b.value("attacker_ttft_alone_ms", "ms", double(attacker) * 1.1);
+    b.value("attacker_ttft_contended_ms", "ms", double(attacker) * 1.2);
+    b.value("gap_attack_median_ms", "ms", 1233);
+    b.value("gap_expected_ms", "ms", 1190);
+    b.value("num_gaps_observed", "", double(attacker / 1024));
     b.value("num_gaps_expected", "", double(attacker / 1024));
     b.value("chunk_tokens", "tokens", 1024);
     b.value("victim_alone_tokens_per_s", "tokens/s", 42.1);
@@ -251,9 +271,9 @@ void add_machine(Builder& b) {
     b.end();
   }
   for (const std::string_view threads : {"1", "2"}) {
-    b.begin("kernel", {{"what", "memory"}, {"threads", std::string(threads)}}, 1);
+    b.begin("kernel", {{"what", "read memory"}, {"threads", std::string(threads)}}, 1);
     for (int i = 0; i < 5; ++i) {
-      b.value("read_bandwidth", "GB/s", (threads == "1" ? 11.2 : 19.8) * b.noise());
+      b.value("bandwidth", "GB/s", (threads == "1" ? 11.2 : 19.8) * b.noise());
     }
     b.end();
   }
@@ -344,6 +364,7 @@ Run sample_run() {
   add_sweep(b);
   add_concurrency(b);
   add_load(b);
+  add_summaries(b);
   add_starvation(b);
   add_reuse(b);
   add_long_run(b);
