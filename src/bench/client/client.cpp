@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "bench/client/fetch.h"
 #include "bench/client/generation.h"
 #include "bench/client/model_name.h"
@@ -39,6 +40,7 @@ class HttpClient final : public Client {
  private:
   void begin(RequestNumber number, const std::shared_ptr<Generation>& generation);
   Result<HttpAnswer> wait_for(HttpRequest request, std::chrono::milliseconds timeout);
+  void run_io() noexcept;
   void close();
 
   const Target target_;
@@ -73,7 +75,19 @@ HttpClient::HttpClient(Target target, Url url, std::unique_ptr<TlsContext> tls,
       pool_(context_),
       model_(context_, pool_, target_.model, headers_),
       work_(io_.get_executor()),
-      thread_([this]() noexcept { io_.run(); }) {}
+      thread_([this]() noexcept { run_io(); }) {}
+
+void HttpClient::run_io() noexcept {
+  while (true) {
+    try {
+      io_.run();
+      return;
+    } catch (const std::exception& exception) {
+      // Memory or threads have run out; the request at hand ends by its timeout.
+      log::error("the bench's client goes on after: {}", exception.what());
+    }
+  }
+}
 
 HttpClient::~HttpClient() {
   EVENER_ASSERT(std::this_thread::get_id() != thread_.get_id());

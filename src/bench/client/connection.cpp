@@ -7,6 +7,8 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "base/log.h"
+
 namespace evener::bench {
 namespace {
 
@@ -30,10 +32,11 @@ void Connection::open() {
   connect_timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
     if (!error) self->on_connect_timeout();
   });
-  resolver_.async_resolve(context_.url.host, context_.url.port,
-                          [self = shared_from_this()](const ErrorCode& error, auto endpoints) {
-                            self->on_resolved(error, endpoints);
-                          });
+  resolver_.async_resolve(
+      context_.url.host, context_.url.port,
+      [self = shared_from_this()](const ErrorCode& error, const auto& endpoints) {
+        self->on_resolved(error, endpoints);
+      });
 }
 
 void Connection::on_resolved(const ErrorCode& error, const Tcp::resolver::results_type& endpoints) {
@@ -60,9 +63,9 @@ void Connection::on_connected(const ErrorCode& error) {
     return fail_connecting(
         fmt::format("cannot connect to {} ({})", context_.url.authority(), error.message()));
   }
-  ErrorCode ignored;
-  socket_.set_option(Tcp::no_delay(true), ignored);
-  socket_.non_blocking(true, ignored);
+  ErrorCode failed;
+  if (socket_.non_blocking(true, failed)) return fail_connecting(failed.message());
+  if (socket_.set_option(Tcp::no_delay(true), failed)) return fail_connecting(failed.message());
   if (context_.tls != nullptr) return begin_handshake();
   wait_readable();
   become_open();
@@ -204,8 +207,8 @@ void Connection::close() {
   phase_ = Phase::closed;
   connect_timer_.cancel();
   resolver_.cancel();
-  ErrorCode ignored;
-  socket_.close(ignored);
+  ErrorCode error;
+  if (socket_.close(error)) log::debug("closing a connection: {}", error.message());
 }
 
 }  // namespace evener::bench

@@ -113,7 +113,7 @@ void Exchange::on_deadline() {
       Clock::now());
 }
 
-void Exchange::end(std::optional<Failure> failure, Clock::time_point at) {
+void Exchange::end(const std::optional<Failure>& failure, Clock::time_point at) {
   Handler* const handler = std::exchange(handler_, nullptr);
   if (handler == nullptr) return;
   const auto self = shared_from_this();

@@ -55,7 +55,7 @@ class Exchange : public std::enable_shared_from_this<Exchange>, private Connecti
   void set_deadline(std::chrono::milliseconds time);
   void on_deadline();
   void tell_head(Clock::time_point at);
-  void end(std::optional<Failure> failure, Clock::time_point at);
+  void end(const std::optional<Failure>& failure, Clock::time_point at);
   std::string head_and_body() const;
 
   ConnectionContext& context_;
