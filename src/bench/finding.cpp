@@ -41,6 +41,7 @@ constexpr std::array<std::string_view, size_t(kLastFault) + 1> kWords = {
     "interrupted",
     "recording_failed",
     "config_changed",
+    "not_measured",
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ enum class Fault : uint8_t {
   interrupted,       // Ctrl-C: what was done is kept
   recording_failed,  // disk full: what was recorded is kept
   config_changed,    // the server is not the one of the run's start: another process, other flags
+  not_measured,      // asked for, but the server or the machine does not offer it
 };
 
 enum class Severity : uint8_t { note, warning, voids };
@@ -55,7 +56,7 @@ enum class Severity : uint8_t { note, warning, voids };
 std::string_view to_word(Fault fault);
 std::optional<Fault> fault_of(std::string_view word);
 
-inline constexpr Fault kLastFault = Fault::config_changed;
+inline constexpr Fault kLastFault = Fault::not_measured;
 
 struct Finding {
   Fault fault = Fault::server_down;

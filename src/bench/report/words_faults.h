@@ -40,6 +40,7 @@ inline constexpr Word kWordsOfFaults[] = {
     {"fault.interrupted", "interrupted", "被中断"},
     {"fault.recording_failed", "recording failed", "记录写入失败"},
     {"fault.config_changed", "the server changed during the run", "运行中服务端变了"},
+    {"fault.not_measured", "could not be measured here", "此处无法测量"},
 
     {"severity.note", "note", "提示"},
     {"severity.warning", "warning", "警告"},
