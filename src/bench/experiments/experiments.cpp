@@ -13,6 +13,11 @@ constexpr auto kExperiments = std::to_array<const Experiment*>({
     &concurrency_experiment,
     &load_experiment,
     &starvation_experiment,
+    &prefix_experiment,
+    &spec_experiment,
+    &soak_experiment,
+    &quality_experiment,
+    &coldstart_experiment,
 });
 
 }  // namespace

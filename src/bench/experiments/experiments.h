@@ -10,6 +10,11 @@ extern const Experiment sweep_experiment;
 extern const Experiment concurrency_experiment;
 extern const Experiment load_experiment;
 extern const Experiment starvation_experiment;
+extern const Experiment prefix_experiment;
+extern const Experiment spec_experiment;
+extern const Experiment soak_experiment;
+extern const Experiment quality_experiment;
+extern const Experiment coldstart_experiment;
 
 // The suite. No line of the table: it is all of them.
 extern const Experiment all_experiment;
