@@ -14,6 +14,8 @@ struct Options {
   BenchOptions bench;
   double time_s = 0;  // 0: what the experiment takes by itself
   std::string variant = "one";
+  bool no_code = false;
+  uint32_t patience_s = 1800;
 };
 Options options;
 
@@ -92,6 +94,52 @@ void add_starvation_options(CommandLine& line) {
   add_common(line);
 }
 
+void add_prefix_options(CommandLine& line) {
+  auto& prefix = experiment().prefix;
+  line.begin_group("Prefix");
+  line.add("--sessions", prefix.num_sessions, "conversations that take turns").between(1, 1024);
+  line.add("--turns", prefix.num_turns, "questions of each").between(2, 1024);
+  line.add("--shared-tokens", prefix.num_tokens_shared, "tokens that the first prompts share")
+      .between(1, 100e6);
+  line.add("--new-tokens", prefix.num_tokens_new, "tokens that a turn adds").between(1, 100e6);
+  add_common(line);
+}
+
+void add_soak_options(CommandLine& line) {
+  line.begin_group("Soak");
+  add_time(line, "seconds for all of it; default: 7200");
+  line.add("--users", experiment().soak.num_users, "users who ask without a pause")
+      .between(1, 4096);
+  add_common(line);
+}
+
+void add_quality_options(CommandLine& line) {
+  auto& quality = experiment().quality;
+  line.begin_group("Quality");
+  line.add("--needle-lengths", quality.needle_lengths,
+           "tokens of the texts that numbers are hidden in; default: as long as the server takes")
+      .separated_by_commas();
+  line.add("--answer-tokens", quality.num_tokens_out_max,
+           "most tokens of an answer, reasoning and all")
+      .between(16, 1e6);
+  line.add("--no-code", options.no_code, "do not run the code that the model writes");
+  add_common(line);
+}
+
+void add_coldstart_options(CommandLine& line) {
+  auto& coldstart = experiment().coldstart;
+  line.begin_group("Cold start");
+  const Option command =
+      line.add("--command", coldstart.command,
+               "command that starts the server at --url; default: evener serve itself");
+  line.add("--unit", coldstart.unit, "unit of systemd that is started and stopped instead")
+      .excludes(command);
+  line.add("--patience", options.patience_s, "seconds that a start may take").between(1, 86'400);
+  line.add("--drop-page-cache", coldstart.drop_page_cache,
+           "have the kernel forget the model's files before each start; as root");
+  add_common(line);
+}
+
 void add_link_options(CommandLine& line) {
   line.begin_group("Link");
   line.add("--sizes", experiment().link.sizes_bytes, "bytes of a transfer, multiples of 4096")
@@ -121,6 +169,8 @@ template <const bench::Experiment& kExperiment>
 Result<int> run() {
   apply_variant();
   apply_time();
+  experiment().quality.run_code = !options.no_code;
+  experiment().coldstart.patience = std::chrono::seconds(options.patience_s);
   return run_bench(kExperiment, options.bench);
 }
 
@@ -156,6 +206,46 @@ const Command bench_starvation_command = {
     .summary = bench::starvation_experiment.summary,
     .add_options = add_starvation_options,
     .run = run<bench::starvation_experiment>,
+};
+
+extern const Command bench_prefix_command;
+const Command bench_prefix_command = {
+    .name = "prefix",
+    .summary = bench::prefix_experiment.summary,
+    .add_options = add_prefix_options,
+    .run = run<bench::prefix_experiment>,
+};
+
+extern const Command bench_spec_command;
+const Command bench_spec_command = {
+    .name = "spec",
+    .summary = bench::spec_experiment.summary,
+    .add_options = add_common,
+    .run = run<bench::spec_experiment>,
+};
+
+extern const Command bench_soak_command;
+const Command bench_soak_command = {
+    .name = "soak",
+    .summary = bench::soak_experiment.summary,
+    .add_options = add_soak_options,
+    .run = run<bench::soak_experiment>,
+};
+
+extern const Command bench_quality_command;
+const Command bench_quality_command = {
+    .name = "quality",
+    .summary = bench::quality_experiment.summary,
+    .add_options = add_quality_options,
+    .run = run<bench::quality_experiment>,
+};
+
+extern const Command bench_coldstart_command;
+const Command bench_coldstart_command = {
+    .name = "coldstart",
+    .summary = bench::coldstart_experiment.summary,
+    .add_options = add_coldstart_options,
+    .run = run<bench::coldstart_experiment>,
 };
 
 extern const Command bench_kernel_command;

@@ -48,7 +48,9 @@ class BenchRun {
         std::chrono::milliseconds(static_cast<int64_t>(options_.timeout_s * 1000));
     RETURN_IF_ERROR(check_report_files(options_.report));
     ASSIGN_OR_RETURN(const std::filesystem::path store, store_file(options_.store));
+    const bench::ExperimentOptions::Coldstart asked = options_.experiment.coldstart;
     ASSIGN_OR_RETURN(target_, find_target(experiment_, options_, work_));
+    is_own_start_ = asked.command.empty() && asked.unit.empty();
     if (&experiment_ == &bench::all_experiment) {
       options_.experiment = suite_options(options_.experiment, target_.server->facts());
     }
@@ -72,7 +74,9 @@ class BenchRun {
     ASSIGN_OR_RETURN(header.caliber, bench::read_host_caliber(role));
     header.caliber.merge(bench::tool_caliber());
     header.caliber.merge(target_.caliber(options_));
-    header.caliber.merge(bench::option_caliber(options_.experiment, experiment_.name));
+    bench::ExperimentOptions told = options_.experiment;
+    if (is_own_start_) told.coldstart.command = "evener serve";  // its port is another each time
+    header.caliber.merge(bench::option_caliber(told, experiment_.name));
     if (!target_.server) return header;
     header.caliber.merge(
         bench::method_caliber(options_.experiment, target_.server->facts(), target_.cpus));
@@ -222,6 +226,7 @@ class BenchRun {
   const bench::Experiment& experiment_;
   BenchOptions options_;
   BenchTarget target_;
+  bool is_own_start_ = false;  // of coldstart: the command is ours
   std::unique_ptr<bench::StoreRecorder> recorder_;
 };
 

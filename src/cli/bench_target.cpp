@@ -76,7 +76,7 @@ Status offer_own_command(BenchTarget& target, BenchOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<std::string> words, server_words(options));
   ASSIGN_OR_RETURN(const uint16_t port, bench::free_port());
   coldstart.command =
-      fmt::format("{} serve --host 127.0.0.1 --port {}", quoted(own_program().string()), port);
+      fmt::format("exec {} serve --host 127.0.0.1 --port {}", quoted(own_program().string()), port);
   for (const std::string& word : words) coldstart.command += " " + quoted(word);
   target.address.url = fmt::format("http://127.0.0.1:{}", port);
   return {};

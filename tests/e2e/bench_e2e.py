@@ -11,7 +11,7 @@ import tempfile
 
 from harness import DEADLINE_S, Server, contains, equal, run, run_tests, wait_until
 
-EXPERIMENTS = ("all", "sweep", "concurrency", "load", "starvation", "kernel", "link")
+EXPERIMENTS = ("all", "sweep", "concurrency", "load", "starvation", "prefix", "spec", "soak", "quality", "coldstart", "kernel", "link")
 
 
 class Results:
@@ -150,6 +150,15 @@ def test_starvation_holds_gaps_against_chunks(evener, data):
         figures = appendix["cells"][0]["figures"]
         equal((figures["chunk_tokens"]["p50"], figures["num_gaps_expected"]["p50"]), (512, 3))
         assert figures["attacker_ttft_alone_ms"]["p50"] > 0, figures
+
+
+def test_every_experiment_runs_against_its_own_server(evener, data):
+    small = {"prefix": ("--sessions", "2", "--turns", "3"), "spec": (), "quality": ("--no-code", "--answer-tokens", "32"),
+             "soak": ("--time", "3", "--users", "2"), "coldstart": ()}
+    with Results() as results:
+        for name, words in small.items():
+            appendix, _, _ = results.run(evener, name, *words, "--rounds", "1", "--output-tokens", "16")
+            assert keys(appendix) and all(key.startswith(name + "/") for key in keys(appendix)), keys(appendix)
 
 
 def test_reports_are_written_where_they_are_asked_for(evener, data):

@@ -129,6 +129,7 @@ Caliber option_caliber(const ExperimentOptions& options, const std::string& name
   if (is_asked("quality")) {
     Section(caliber, "quality")
         .add_list("needle_lengths", options.quality.needle_lengths)
+        .add("num_tokens_out_max", options.quality.num_tokens_out_max)
         .add("run_code", options.quality.run_code);
   }
   if (name == "coldstart") add_coldstart(caliber, options);

@@ -36,7 +36,6 @@ inline constexpr Word kWordsOfFaults[] = {
     {"fault.wrong_answer", "wrong answer", "回答错误"},
     {"fault.memory_grew", "server memory grew", "服务端内存增长"},
     {"fault.slowed_down", "slowed down over time", "越跑越慢"},
-    {"fault.not_measured", "not measured", "没有测"},
     {"fault.interrupted", "interrupted", "被中断"},
     {"fault.recording_failed", "recording failed", "记录写入失败"},
     {"fault.config_changed", "the server changed during the run", "运行中服务端变了"},
