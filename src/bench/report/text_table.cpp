@@ -10,6 +10,7 @@ namespace {
 constexpr size_t kBetween = 2;       // columns between two columns
 constexpr size_t kTextColumns = 18;  // what a text column keeps when others need the room
 constexpr size_t kTextColumnsMin = 6;
+constexpr size_t kHeadColumnsChinese = 12;
 constexpr size_t kHeadColumns = 9;  // a head is not broken below this
 
 using Lines = std::vector<std::string>;
@@ -56,9 +57,13 @@ class Layout {
   size_t natural_width(size_t column) const {
     const TableColumn& head = table_.columns[column];
     size_t width = std::max(columns_of(head.unit), longest_piece(head.title.in(style_.language)));
-    width = std::max(width, std::min(kHeadColumns, columns_of(head.title.in(style_.language))));
+    width = std::max(width, std::min(head_columns(), columns_of(head.title.in(style_.language))));
     for (const TableRow& row : table_.rows) width = std::max(width, columns_of(entry(row, column)));
     return width;
+  }
+
+  size_t head_columns() const {
+    return style_.language == Language::chinese ? kHeadColumnsChinese : kHeadColumns;
   }
 
   bool may_shrink(size_t column) const {
