@@ -24,11 +24,13 @@ struct MetricComparison {
   uint64_t num_a = 0;
   uint64_t num_b = 0;
   std::optional<RatioEstimate> estimate;  // B over A
-  // How far the medians of A's rounds lie from the median of all, at most; or A from its second
-  // run, if that is more. Absent with one round and no second run.
+  // How far the medians of one run's rounds lie from the median of all of them, at most, in A or B,
+  // whichever is more; or A from its second run, if that is still more. Absent if A has one round
+  // and no second run.
   std::optional<double> noise_floor;
   enum class Verdict : uint8_t {
     too_few,        // no interval: see ratio_of_medians
+    noise_unknown,  // A was measured once: what it shows against itself is not known
     no_difference,  // none shown: the interval includes 1, or the effect is within the noise or
                     // below a thousandth
     better,
@@ -57,7 +59,7 @@ struct OutputComparison {
 struct Comparison {
   std::vector<CaliberDifference> differences;
   std::vector<PointComparison> points;
-  uint64_t num_comparisons = 0;  // with an interval: one of twenty errs
+  uint64_t num_comparisons = 0;  // that were judged: one interval of twenty errs
   uint64_t num_left_out_a = 0;   // cells that are voided or partial
   uint64_t num_left_out_b = 0;
   uint64_t num_only_in_a = 0;  // points
@@ -76,7 +78,7 @@ Result<Comparison> compare_runs(const Run& a, const Run& b, const Run* a_again);
 // read it.
 std::string comparison_text(const Comparison& comparison, const Run& a, const Run& b);
 
-// The interval lies wholly beyond 3 % on the worse side.
+// B is worse, and the interval lies wholly beyond 3 %.
 bool fails_gate(const MetricComparison& metric);
 
 }  // namespace evener::bench

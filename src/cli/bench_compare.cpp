@@ -38,11 +38,12 @@ void add_options(CommandLine& line) {
 
 Result<int> judge_gate(const bench::Comparison& comparison) {
   if (comparison.num_comparisons == 0) {
-    return Error{.code = Code::invalid_argument,
-                 .doing = "judge the gate",
-                 .where = fmt::format("{} and {}", options.a, options.b),
-                 .why = "no figure has the samples for an interval",
-                 .remedy = "measure at least three rounds or requests of each point"};
+    return Error{
+        .code = Code::invalid_argument,
+        .doing = "judge the gate",
+        .where = fmt::format("{} and {}", options.a, options.b),
+        .why = "no figure can be judged: there are too few samples, or A has one round",
+        .remedy = "measure each point in three rounds or more, or name a second run with --noise"};
   }
   int num_failed = 0;
   for (const bench::PointComparison& point : comparison.points) {

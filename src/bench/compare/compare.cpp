@@ -132,9 +132,10 @@ std::string unit_of(const Run& run, const std::string& key) {
 MetricComparison::Verdict judge(const MetricComparison& m) {
   using enum MetricComparison::Verdict;
   if (!m.estimate) return too_few;
+  if (!m.noise_floor) return noise_unknown;
   const auto& [low, high] = m.estimate->interval;
   const double effect = std::abs(m.estimate->ratio - 1);
-  if ((low <= 1 && high >= 1) || effect <= std::max(m.noise_floor.value_or(0), kEffectMin)) {
+  if ((low <= 1 && high >= 1) || effect <= std::max(*m.noise_floor, kEffectMin)) {
     return no_difference;
   }
   if (m.better == Metric::Better::neither) return differs;
@@ -158,9 +159,10 @@ MetricComparison compare_series(const Run& run, const Series& series, const Roun
   out.num_b = of_b.n;
   out.estimate = ratio_of_medians(a, b);
   out.noise_floor = noise_between(a);
+  if (out.noise_floor) out.noise_floor = std::max(*out.noise_floor, noise_between(b).value_or(0));
   if (a_again != nullptr && out.median_a > 0) {
     const double shift = std::abs(summarise(pooled(*a_again)).p50 / out.median_a - 1);
-    out.noise_floor = std::max(out.noise_floor.value_or(0), shift);
+    out.noise_floor = std::max({out.noise_floor.value_or(0), noise_between(b).value_or(0), shift});
   }
   out.verdict = judge(out);
   return out;
@@ -281,7 +283,7 @@ Result<Comparison> compare_runs(const Run& a, const Run& b, const Run* a_again) 
     out.points.push_back(
         compare_point(key, sorted_a, sorted_b, sorted_again ? &*sorted_again : nullptr));
     for (const MetricComparison& m : out.points.back().metrics) {
-      if (m.estimate) ++out.num_comparisons;
+      if (m.estimate && m.noise_floor) ++out.num_comparisons;
     }
   }
   out.num_only_in_b = sorted_b.points.size() - out.points.size();
@@ -297,7 +299,7 @@ Result<Comparison> compare_runs(const Run& a, const Run& b, const Run* a_again) 
 }
 
 bool fails_gate(const MetricComparison& m) {
-  if (!m.estimate) return false;
+  if (m.verdict != MetricComparison::Verdict::worse) return false;
   if (m.better == Metric::Better::higher) return m.estimate->interval.high < kGate;
   return m.better == Metric::Better::lower && m.estimate->interval.low > 1 / kGate;
 }

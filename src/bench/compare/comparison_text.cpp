@@ -59,6 +59,8 @@ std::string verdict_text(const MetricComparison& m) {
     case too_few:
       if (m.median_a <= 0) return "no ratio: A is 0";
       return fmt::format("no interval (n {} and {})", m.num_a, m.num_b);
+    case noise_unknown:
+      return "not judged: A has one round";
     case no_difference:
       return "no difference shown";
     case better:
@@ -115,10 +117,11 @@ std::string outputs_text(const OutputComparison& outputs) {
 }
 
 std::string footer(const Comparison& c) {
-  std::string out = fmt::format(
+  std::string out =
       "\nB / A: ratio of medians; its interval by a bootstrap over rounds, then requests. noise: "
-      "how far\nA lies from itself; an effect within it is no difference.\n{} figures have an "
-      "interval; about {:.0f} of them would show a difference by chance alone.\n",
+      "how far\na run lies from itself; an effect within it is no difference.\n";
+  out += fmt::format(
+      "{} figures were judged; about {:.0f} of them would show a difference by chance alone.\n",
       c.num_comparisons, std::ceil(double(c.num_comparisons) / 20));
   if (c.num_left_out_a + c.num_left_out_b > 0) {
     out += fmt::format("Left out, as voided or incomplete: {} cells of A, {} of B.\n",

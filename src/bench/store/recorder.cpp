@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <random>
 #include <system_error>
@@ -98,13 +98,13 @@ class StoreRecorder::Writer {
   }
 
  private:
+  // NOLINTNEXTLINE(bugprone-exception-escape): std::visit throws for a variant without a value
   void work() noexcept {
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return stop_ || retry_ || (!failed_ && !queue_.empty()); });
       retry_ = false;
-      std::move(queue_.begin(), queue_.end(), std::back_inserter(batch_));
-      queue_.clear();
+      batch_.splice(batch_.end(), queue_);
       if (!batch_.empty()) write_batch(lock);
       if (stop_ && (failed_ || queue_.empty())) return;
     }
@@ -160,12 +160,12 @@ class StoreRecorder::Writer {
   const std::unique_ptr<Database> database_;
   RowWriter rows_;
   const std::string run_;
-  std::deque<Item> batch_;  // of the thread: what is being written, or failed to be
+  std::list<Item> batch_;  // of the thread: what is being written, or failed to be
 
   std::mutex mutex_;
   std::condition_variable wake_;  // of the thread
   std::condition_variable done_;  // of those who flush
-  std::deque<Item> queue_;
+  std::list<Item> queue_;
   size_t waiting_bytes_ = 0;  // of queue and batch
   uint64_t num_put_ = 0;
   uint64_t num_written_ = 0;

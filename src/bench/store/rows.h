@@ -25,9 +25,9 @@ class RowWriter {
   Status add(const CellRecord& cell);
   Status add(const RequestRecord& request);
   Status add(const Value& value);
-  Status add(const TelemetryRow& row);
+  Status add(const TelemetryRow& sample);
   Status add(const Finding& finding);
-  Status add(const std::string& cell, const CellFigures& figures);
+  Status add(const std::string& cell, const CellFigures& of_cell);
 
  private:
   enum Table : uint8_t { runs, ends, cells, requests, values, figures, telemetry, findings, count };

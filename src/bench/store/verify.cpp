@@ -22,7 +22,7 @@ bool is_same(std::optional<double> a, std::optional<double> b) {
 }
 
 struct Field {
-  const char* name;
+  const char* name = nullptr;
   std::optional<double> value;
 };
 

@@ -101,6 +101,31 @@ TEST(CompareRuns, DoesNotCallAnEffectWithinTheNoiseADifference) {
   EXPECT_EQ(ttft.verdict, Verdict::no_difference);
 }
 
+// One round says nothing of how the same thing would have been another time.
+TEST(CompareRuns, DoesNotJudgeByASingleRound) {
+  auto a = make_run("a", {});
+  a.cells.resize(1);
+  const auto b = make_run("b", {.scale = 2});
+  const auto c = compare_runs(a, b, nullptr);
+  ASSERT_TRUE(c);
+  const MetricComparison ttft = metric_of(*c, "ttft_ms");
+  EXPECT_TRUE(ttft.estimate);
+  EXPECT_EQ(ttft.noise_floor, std::nullopt);
+  EXPECT_EQ(ttft.verdict, Verdict::noise_unknown);
+  EXPECT_FALSE(fails_gate(ttft));
+  EXPECT_EQ(c->num_comparisons, 0);
+
+  const auto again = make_run("a2", {.scale = 1.1});
+  EXPECT_EQ(metric_of(*compare_runs(a, b, &again), "ttft_ms").verdict, Verdict::worse);
+}
+
+TEST(CompareRuns, CountsTheSpreadOfEitherRunAsNoise) {
+  const auto c =
+      compare_runs(make_run("a", {}), make_run("b", {.scale = 1.05, .drift_ms = 9}), nullptr);
+  ASSERT_TRUE(c);
+  EXPECT_GT(*metric_of(*c, "ttft_ms").noise_floor, 0.05);
+}
+
 TEST(CompareRuns, TakesTheNoiseFromASecondRunOfA) {
   const auto a = make_run("a", {});
   const auto again = make_run("a2", {.scale = 1.1});
@@ -219,8 +244,8 @@ sweep, num_tokens_in 100 (rounds: 2 and 3)
   requests_per_s                            1.122      1.126                             0.0 %  no interval (n 2 and 3)
 
 B / A: ratio of medians; its interval by a bootstrap over rounds, then requests. noise: how far
-A lies from itself; an effect within it is no difference.
-9 figures have an interval; about 1 of them would show a difference by chance alone.
+a run lies from itself; an effect within it is no difference.
+9 figures were judged; about 1 of them would show a difference by chance alone.
 Left out, as voided or incomplete: 1 cells of A, 0 of B.
 Answers: 24 of 24 prompts that both runs asked have the same one.
 )");
