@@ -1,94 +1,13 @@
 #include "bench/report/sample_run.h"
 
-#include <array>
-#include <cmath>
-#include <random>
+#include "bench/report/run_builder.h"
 
 namespace evener::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-Nanoseconds from_seconds(double seconds) { return Nanoseconds(int64_t(seconds * 1e9)); }
-
-// Puts cells one after the other on the clock of the run.
-class Builder {
- public:
-  Run run;
-
-  using Target = std::map<std::string, std::string>;
-
-  CellRecord& begin(const std::string& experiment, const Target& target, uint32_t round) {
-    std::string key = experiment;
-    for (const auto& [name, value] : target) key += "/" + value;
-    cell_ = {.key = key + "/" + std::to_string(round),
-             .experiment = experiment,
-             .target = target,
-             .round = round,
-             .began = now_,
-             .ended = now_};
-    return cell_;
-  }
-  void end(CellState state = CellState::complete) {
-    now_ += 1s;
-    cell_.ended = now_;
-    cell_.state = state;
-    run.cells.push_back(cell_);
-    now_ += 500ms;
-  }
-
-  // An answer of `num_out` tokens that starts `start` after `now` and has `rate` tokens a second.
-  RequestRecord answer(const std::string& label, uint64_t num_in, uint64_t num_out, double ttft_s,
-                       double rate) {
-    RequestRecord request;
-    request.cell = cell_.key;
-    request.label = label;
-    request.num_tokens_in_wanted = uint32_t(num_in);
-    request.num_tokens_out_wanted = uint32_t(num_out);
-    request.sent = now_;
-    request.header = now_ + 2ms;
-    Nanoseconds at = now_ + from_seconds(ttft_s * noise());
-    for (uint64_t i = 0; i < num_out; ++i) {
-      request.events.push_back({.at = at, .num_tokens = 1, .num_bytes = 4});
-      at += from_seconds(noise() / rate);
-    }
-    request.ended = request.events.back().at + 1ms;
-    request.http_status = 200;
-    request.done_seen = true;
-    request.finish = Finish::length;
-    request.num_tokens_in = num_in;
-    request.num_tokens_cached = 0;
-    request.num_tokens_out = num_out;
-    request.server.queue_ms = 0.4 * noise();
-    return request;
-  }
-  void add(RequestRecord request) {
-    if (request.ended > now_) now_ = request.ended;
-    run.requests.push_back(std::move(request));
-  }
-  void add_beside(RequestRecord request, Nanoseconds& latest) {
-    latest = std::max(latest, request.ended);
-    run.requests.push_back(std::move(request));
-  }
-  void go_to(Nanoseconds time) { now_ = std::max(now_, time); }
-  void value(const std::string& key, const std::string& unit, double value) {
-    run.values.push_back({cell_.key, key, unit, value, now_});
-    now_ += 1ms;
-  }
-  void find(Fault fault, Severity severity, const std::string& detail, bool of_cell = true) {
-    run.findings.push_back({fault, severity, of_cell ? cell_.key : "", "", detail});
-  }
-
-  Nanoseconds now() const { return now_; }
-  double noise() { return 1 + 0.06 * (double(random_() % 2001) / 1000 - 1); }
-
- private:
-  Nanoseconds now_ = 2s;
-  CellRecord cell_;
-  std::mt19937 random_{7};
-};
-
-void add_sweep(Builder& b) {
+void add_sweep(RunBuilder& b) {
   for (uint32_t round = 1; round <= 3; ++round) {
     for (const uint64_t length : {1024, 2048, 4096, 8192, 16'384, 32'768}) {
       b.begin("sweep", {{"num_tokens_in", std::to_string(length)}}, round);
@@ -106,7 +25,7 @@ void add_sweep(Builder& b) {
   }
 }
 
-void add_concurrency(Builder& b) {
+void add_concurrency(RunBuilder& b) {
   for (const uint64_t users : {1, 2, 4, 8, 16}) {
     b.begin("concurrency", {{"num_users", std::to_string(users)}}, 1);
     Nanoseconds latest = b.now();
@@ -123,7 +42,7 @@ void add_concurrency(Builder& b) {
   }
 }
 
-void add_load(Builder& b) {
+void add_load(RunBuilder& b) {
   for (const double rate : {0.5, 1.0, 2.0, 3.0}) {
     b.begin("load", {{"requests_per_s", rate == 0.5 ? "0.5" : std::to_string(int(rate))}}, 1);
     const Nanoseconds start = b.now();
@@ -151,13 +70,13 @@ void add_load(Builder& b) {
   }
 }
 
-void add_summaries(Builder& b) {
+void add_summaries(RunBuilder& b) {
   b.begin("load", {{"summary", "saturation"}}, 1);
   b.value("saturation_requests_per_s", "1/s", 2);
   b.end();
 }
 
-void add_starvation(Builder& b) {
+void add_starvation(RunBuilder& b) {
   for (const uint64_t attacker : {8192, 49'152}) {
     b.begin("starvation",
             {{"num_tokens_attacker", std::to_string(attacker)},
@@ -200,7 +119,7 @@ void add_starvation(Builder& b) {
   }
 }
 
-void add_reuse(Builder& b) {
+void add_reuse(RunBuilder& b) {
   for (uint64_t turn = 1; turn <= 6; ++turn) {
     b.begin("prefix", {{"shape", "multi_turn"}, {"turn", std::to_string(turn)}}, 1);
     for (int session = 0; session < 4; ++session) {
@@ -224,7 +143,7 @@ void add_reuse(Builder& b) {
   }
 }
 
-void add_long_run(Builder& b) {
+void add_long_run(RunBuilder& b) {
   for (int window = 1; window <= 10; ++window) {
     b.begin("soak", {{"window", std::to_string(window)}}, 1);
     for (int i = 0; i < 6; ++i) {
@@ -240,7 +159,7 @@ void add_long_run(Builder& b) {
   b.end();
 }
 
-void add_quality(Builder& b) {
+void add_quality(RunBuilder& b) {
   for (const std::string_view task : {"json", "json_constrained", "tool_call", "code"}) {
     b.begin("quality", {{"task", std::string(task)}}, 1);
     for (int i = 0; i < 8; ++i) {
@@ -259,7 +178,7 @@ void add_quality(Builder& b) {
   }
 }
 
-void add_machine(Builder& b) {
+void add_machine(RunBuilder& b) {
   for (uint32_t round = 1; round <= 2; ++round) {
     b.begin("coldstart", {{"start", "command"}}, round);
     b.value("phase_process_start_s", "s", 0.08 * b.noise());
@@ -290,7 +209,7 @@ void add_machine(Builder& b) {
   }
 }
 
-void add_telemetry(Builder& b) {
+void add_telemetry(RunBuilder& b) {
   const Nanoseconds end = b.now();
   double heat = 41;
   for (Nanoseconds at{0}; at < end; at += end / 400) {
@@ -325,7 +244,7 @@ void add_telemetry(Builder& b) {
 }  // namespace
 
 Run sample_run() {
-  Builder b;
+  RunBuilder b;
   b.run.header = {
       .id = "20261130-142231-3fa9",
       .name = "all",
@@ -373,44 +292,6 @@ Run sample_run() {
   add_telemetry(b);
   b.find(Fault::thermal_drift, Severity::warning,
          "0000:03:00.0: junction 47 to 84 C from the first cell to the last", false);
-  return std::move(b.run);
-}
-
-Run hostile_run() {
-  const std::string bad =
-      "</script><img src=x onerror=alert(1)> | `x` \x1b[2J\xE2\x80\xAE\xFF \"quoted\" & <!-- **b** "
-      "http://example.com/x.js";
-  Builder b;
-  b.run.header = {.id = bad, .name = bad, .note = bad, .started = {}, .caliber = {}};
-  for (const std::string_view key : {"model.id", "server.flags", "device.x.name", "weird"}) {
-    b.run.header.caliber[std::string(key)] = bad;
-  }
-  b.run.header.caliber[bad] = bad;
-  for (const std::string& experiment : {std::string("sweep"), bad}) {
-    b.begin(experiment, {{bad, bad}, {"num_tokens_in", bad}}, 1);
-    b.add(b.answer(bad, 100, 20, 0.1, 40));
-    RequestRecord failed = b.answer(bad, 100, 1, 0.1, 40);
-    failed.finish = Finish::error;
-    failed.error = bad;
-    b.add(std::move(failed));
-    b.value(bad, bad, 1);
-    b.value("phase_" + bad + "_s", "s", std::nan(""));
-    b.value("huge", bad, 1e300);
-    b.find(Fault::stall, Severity::warning, bad);
-    b.end();
-  }
-  b.begin("coldstart", {{"start", bad}}, 4'000'000'000);
-  b.value("phase_" + bad + "_s", "s", 1);
-  b.value("phase_x_s", "s", -1);
-  b.end();
-  telemetry::Sample sample;
-  telemetry::CardReading& card = sample.cards.emplace_back();
-  card.bus = bad;
-  card.name = bad;
-  card.power_w = 10;
-  card.throttle = {bad};
-  b.run.telemetry = {{1s, sample}, {2s, sample}, {2s, sample}};
-  b.run.findings.push_back({Fault::reset, Severity::voids, "no such cell", bad, bad});
   return std::move(b.run);
 }
 
