@@ -104,7 +104,8 @@ void add_requests(std::span<const RequestRecord> requests, const Judged& j) {
 
 std::optional<Fault> failure_of(const RequestRecord& record) {
   if (record.fault) return record.fault;
-  if (record.events.empty()) return Fault::empty_answer;
+  const bool is_silent = record.streamed || record.output_hash == 0;
+  if (record.events.empty() && is_silent) return Fault::empty_answer;
   return std::nullopt;
 }
 

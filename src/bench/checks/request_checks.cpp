@@ -53,7 +53,8 @@ void check_stream_end(const Judged& j) {
   if (r.streamed && !r.done_seen) {
     j.add(Fault::truncated_stream, Severity::note, "a finish_reason came, but no [DONE]");
   }
-  if (r.events.empty()) {
+  const bool is_silent = r.streamed || r.output_hash == 0;
+  if (r.events.empty() && is_silent) {
     j.add(Fault::empty_answer, Severity::warning,
           fmt::format("status {}, no output and no error; {} tokens by its usage", r.http_status,
                       r.num_tokens_out ? std::to_string(*r.num_tokens_out) : "unknown"));
