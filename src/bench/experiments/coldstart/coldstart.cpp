@@ -26,6 +26,8 @@ constexpr milliseconds kLook{10};
 constexpr milliseconds kLookAtProcess{500};
 constexpr milliseconds kHealthPatience{2'000};
 constexpr milliseconds kClosePatience{30'000};
+// Few: a small model would send more of them in one piece, and its first token would have no time.
+constexpr uint32_t kAnswerTokens = 4;
 constexpr size_t kLogBytesShown = 1'500;
 
 // What the kernel keeps of files; the caller has stopped the server, whose mapped pages stay else.
@@ -163,7 +165,7 @@ class Coldstart {
       RequestPlan plan;
       plan.label = "first answer";
       plan.messages = {{.role = "user", .content = "Count from 1 to 10."}};
-      plan.max_tokens = 16;
+      plan.max_tokens = kAnswerTokens;
       plan.timeout = bench_.options.timeout;
       const RequestRecord record = cell.ask(std::move(plan));
       const bool good = record.finish == Finish::stop || record.finish == Finish::length;

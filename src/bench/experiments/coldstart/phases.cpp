@@ -92,8 +92,9 @@ std::vector<Phase> StartClock::phases(const std::vector<Phase>& told,
   if (loading.empty()) {
     phases.push_back({.name = "load", .time = rest});
   } else {
+    // A server that loads before anybody has seen it listen.
+    if (rest < Seconds(0)) phases.front().time = std::max(Seconds(0), phases.front().time + rest);
     phases.insert(phases.end(), loading.begin(), loading.end());
-    // Clocks of two processes: a millisecond below zero is none.
     phases.push_back({.name = "rest", .time = std::max(rest, Seconds(0))});
   }
   phases.push_back({.name = "first_token", .time = first_token - ready});

@@ -274,6 +274,11 @@ TEST(StartPhases, AddUpToTheWhole) {
   ASSERT_EQ(told.size(), 4U);
   EXPECT_EQ(told[2].name, "rest");
   EXPECT_NEAR(told[2].time.count(), 0.4, 1e-9);
+
+  // It began to load before it was seen.
+  const auto before = clock.phases({{.name = "pack", .time = Seconds(0.95)}}, began + 1200ms);
+  EXPECT_NEAR(before[0].time.count(), 0.05, 1e-9);
+  EXPECT_NEAR(before[2].time.count(), 0, 1e-9);
 }
 
 }  // namespace
