@@ -69,6 +69,7 @@ class Quality {
     plan.seed = bench_.options.seed;
     plan.timeout = bench_.options.timeout;
     plan.more = question.more;
+    plan.stream = false;  // times are not what is asked
     plan.keep_text = true;
     return plan;
   }
@@ -172,8 +173,16 @@ class Quality {
     if (lengths.empty()) {
       lengths.assign(kNeedleLengths.begin(), kNeedleLengths.end());
       std::erase_if(lengths, [longest](uint64_t length) { return length > longest; });
+      if (lengths.empty()) lengths.push_back(longest);
     }
     for (const uint64_t length : lengths) {
+      if (length <= kNeedleTokens || length > longest) {
+        not_measured(
+            fmt::format("quality: needle in {} tokens: needles and question take up to "
+                        "{}, and the context holds {} beside the answer",
+                        length, kNeedleTokens, longest));
+        continue;
+      }
       for (const unsigned depth : kDepths) RETURN_IF_ERROR(needle(length, {&depth, 1}));
       RETURN_IF_ERROR(needle(length, kDepths));
     }
@@ -188,11 +197,6 @@ class Quality {
       depth += (depth.empty() ? "" : "+") + std::to_string(percent);
     const uint64_t seed = bench_.options.seed + length + depths.front() + depths.size();
     const std::vector<Needle> hidden = make_needles(seed, depths);
-    if (length <= kNeedleTokens) {
-      not_measured(fmt::format("quality: needle in {} tokens: needles and question take up to {}",
-                               length, kNeedleTokens));
-      return {};
-    }
     const auto hay = bench_.prompts->cold(TextKind::prose, length - kNeedleTokens);
     if (!hay && hay.error().code == Code::limit_exceeded) {
       not_measured(fmt::format("quality: needle in {} tokens: {}", length, hay.error().why));

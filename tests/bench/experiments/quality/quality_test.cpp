@@ -54,6 +54,8 @@ TEST_F(QualityTest, ScoresEveryAnswerAndNamesTheWrongOnes) {
   } else {
     EXPECT_NE(bench_.findings(Fault::not_measured).find("code tasks"), std::string::npos);
   }
+  for (const CellRecord& cell : bench_.book().cells)
+    EXPECT_EQ(cell.state, CellState::complete) << cell.key << ": speed is not what is judged";
   std::set<std::string> wrong;
   for (const Finding& finding : bench_.book().findings) {
     if (finding.fault == Fault::wrong_answer) wrong.insert(finding.request);
@@ -88,12 +90,12 @@ TEST_F(QualityTest, DoesNotRunCodeIfNotAsked) {
 // A request that failed has no score: it says nothing about the model.
 TEST_F(QualityTest, GivesNoScoreForFailures) {
   bench_.server().set(scripted([&](Script& s) {
-    s.error_event_at = 0;
+    s.status = 500;
     s.answer = answer_of;
   }));
   run(50);  // too short for a needle: no prompt is made
   EXPECT_TRUE(bench_.values("score").empty());
-  EXPECT_NE(bench_.findings(Fault::error_event), "");
+  EXPECT_NE(bench_.findings(Fault::http_error), "");
 }
 
 }  // namespace
