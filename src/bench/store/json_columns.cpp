@@ -1,6 +1,7 @@
 #include "bench/store/json_columns.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cstdint>
 #include <limits>
@@ -109,6 +110,10 @@ Error not_words(std::string_view where, std::string why) {
 }
 
 }  // namespace
+
+std::string text_digest(std::string_view text) {
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
 
 std::string to_line(const json::Value& value) {
   return value.dump(-1, ' ', false, json::Value::error_handler_t::replace);

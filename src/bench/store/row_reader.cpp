@@ -57,11 +57,12 @@ Status read_header(Row& row, RunHeader& header) {
   row.read(header.id).read(header.name).read(header.note);
   const Nanoseconds started(row.read_integer(0, std::numeric_limits<int64_t>::max()));
   const std::string_view caliber = row.read_text();
+  const std::string digest = text_digest(caliber);
   RETURN_IF_ERROR(row.status());
   header.started = std::chrono::system_clock::time_point(
       std::chrono::duration_cast<std::chrono::system_clock::duration>(started));
   ASSIGN_OR_RETURN(header.caliber, words_from_json(caliber, row.place()));
-  if (row.read_text() != caliber_hash(header.caliber)) {
+  if (row.read_text() != digest) {
     row.fail_last("it does not belong to the caliber beside it: one of them was changed");
   }
   return row.status();
@@ -109,8 +110,9 @@ struct FigureRow {
 }  // namespace
 
 Result<std::vector<RunHeader>> read_headers(Database& database) {
-  return read_all<RunHeader>(database, "runs", "id, name, note, started_ns, caliber, caliber_hash",
-                             std::nullopt, read_header);
+  return read_all<RunHeader>(database, "runs",
+                             "id, name, note, started_ns, caliber, caliber_digest", std::nullopt,
+                             read_header);
 }
 
 Result<RunState> read_state(Database& database, const std::string& run) {

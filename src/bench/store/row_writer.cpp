@@ -67,7 +67,7 @@ std::vector<std::string> request_columns() {
 
 Result<RowWriter> RowWriter::of(Database& database, const std::string& run) {
   const std::vector<std::string> statements = {
-      insert_into("runs", {"id", "name", "note", "started_ns", "caliber", "caliber_hash"}),
+      insert_into("runs", {"id", "name", "note", "started_ns", "caliber", "caliber_digest"}),
       insert_into("run_ends", {"run", "state"}),
       insert_into("cells",
                   {"run", "key", "experiment", "target", "round", "began_ns", "ended_ns", "state"}),
@@ -88,7 +88,7 @@ Result<RowWriter> RowWriter::of(Database& database, const std::string& run) {
 
 Status RowWriter::add(const RunHeader& header) {
   const auto started = std::chrono::duration_cast<Nanoseconds>(header.started.time_since_epoch());
-  Caliber caliber;  // as it will be read back, for its hash
+  Caliber caliber;  // names that differ in bytes of no UTF-8 alone become one
   for (const auto& [name, value] : header.caliber) {
     caliber.emplace(utf8::replace_invalid(name), utf8::replace_invalid(value));
   }
@@ -97,8 +97,9 @@ Status RowWriter::add(const RunHeader& header) {
   row.add(header.name);
   row.add(header.note);
   row.add_integer(started.count());
-  row.add(to_line(words_to_json(caliber)));
-  row.add(caliber_hash(caliber));
+  const std::string line = to_line(words_to_json(caliber));
+  row.add(line);
+  row.add(text_digest(line));
   return inserts_[runs].run();
 }
 

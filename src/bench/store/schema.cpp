@@ -18,7 +18,7 @@ constexpr int64_t kApplicationId = 0x45766e42;  // "EvnB"
 constexpr auto kTables = std::to_array<const char*>({
     "CREATE TABLE runs (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, "
     "note TEXT NOT NULL, started_ns INTEGER NOT NULL, caliber TEXT NOT NULL, "
-    "caliber_hash TEXT NOT NULL) STRICT",
+    "caliber_digest TEXT NOT NULL) STRICT",
 
     "CREATE TABLE run_ends (run TEXT PRIMARY KEY REFERENCES runs(id), state TEXT NOT NULL) STRICT",
 

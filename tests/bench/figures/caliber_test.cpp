@@ -31,7 +31,7 @@ TEST(CaliberHash, ChangesWithWhatMustMatchAndWithNothingElse) {
   const Caliber base = {{"model.hash", "aa"}, {"host.cpu", "x"}, {"server.version", "1"}};
   const std::string hash = caliber_hash(base);
   EXPECT_EQ(hash.size(), 16u);
-  EXPECT_EQ(hash, "c61edf3c745854d6") << "stores hold it: it must not change";
+  EXPECT_EQ(hash, "c61edf3c745854d6") << "reports print it: it must not change";
 
   Caliber other = base;
   other["server.version"] = "2";

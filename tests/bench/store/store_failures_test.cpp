@@ -243,7 +243,7 @@ TEST_F(StoreFailures, WrongValuesAreNamedByTableRowAndColumn) {
       {"requests", "num_events = 4", "column 'num_events' says 4, column 'events' holds 3"},
       {"cells", "target = '{\"a\": 1}'", "'a' is a number, expected a text"},
       {"cells", "target = '['", "table cells, row 1"},
-      {"runs", "caliber = '{}'", "column 'caliber_hash'"},
+      {"runs", "caliber = '{}'", "column 'caliber_digest'"},
       {"run_ends", "state = 'gone'", "column 'state'"},
   };
   for (const auto& [table, change, words] : changes) {
