@@ -47,7 +47,9 @@ struct Expectations {
 //   merged_events 8 tokens or more, and events are fewer than 90 % of them: a note if events tell
 //                 their tokens, else a warning, as the gaps between tokens cannot be known
 //   buffered_stream    8 events or more, and more than half of them share the read of the event
-//                 before: warning; all in one read: voids, the first token's time is unknown
+//                 before, 10 ms or more after the read before that (or the request), and the server
+//                 does not say that it decoded for less: warning; all in one read: voids, the first
+//                 token's time is unknown
 //   stall         16 gaps or more, and one is longer than 100 ms and than 10 times the 90th
 //                 percentile of the request's gaps (events of one read count once)       warning
 //   retried       attempt > 0                                                            warning

@@ -136,6 +136,22 @@ const Pair kPairs[] = {
        r.num_tokens_out = r.num_tokens_out_wanted = 7;
        for (auto& event : r.events) event.at = 2s;
      }},
+    {"held_back_for_10_ms", Fault::buffered_stream, Severity::warning,
+     [](auto& r) {
+       for (size_t i = 0; i < r.events.size(); ++i) r.events[i].at = 2s + i / 8 * 10ms;
+     },
+     [](auto& r) {
+       for (size_t i = 0; i < r.events.size(); ++i) r.events[i].at = 2s + i / 8 * 9ms;
+     }},
+    {"decoded_in_10_ms", Fault::buffered_stream, Severity::voids,
+     [](auto& r) {
+       for (auto& event : r.events) event.at = 2s;
+       r.server.decode_ms = 10;
+     },
+     [](auto& r) {
+       for (auto& event : r.events) event.at = 2s;
+       r.server.decode_ms = 9.9;
+     }},
     {"stall", Fault::stall, Severity::warning, [](auto& r) { stall(r, 40, 91ms); },
      [](auto& r) { stall(r, 40, 90ms); }},
     {"a_slow_server_has_long_gaps", Fault::stall, Severity::warning,
