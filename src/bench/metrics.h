@@ -75,6 +75,7 @@ CellSamples cell_samples(const CellRecord& cell, std::span<const RequestRecord> 
 
 // The samples of each key, summarised: all figures of a cell.
 using CellFigures = std::map<std::string, Summary, std::less<>>;
+const Summary* find_figure(const CellFigures& figures, std::string_view key);  // null: no sample
 CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> requests,
                          std::span<const Value> values);
 

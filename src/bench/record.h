@@ -16,6 +16,8 @@ namespace evener::bench {
 using Clock = std::chrono::steady_clock;
 // On the client's monotonic clock, since the start of the run.
 using Nanoseconds = std::chrono::nanoseconds;
+inline double in_s(Nanoseconds time) { return double(time.count()) / 1e9; }
+inline double in_ms(Nanoseconds time) { return double(time.count()) / 1e6; }
 
 enum class Channel : uint8_t { reasoning, content, tool };
 

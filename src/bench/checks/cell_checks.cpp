@@ -22,8 +22,6 @@ constexpr double kLagOfGap = 0.01;
 constexpr double kInFlightOff = 0.05;
 constexpr size_t kSamplesForP99 = 100;
 
-double in_ms(Nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 struct Judged {
   const CellRecord& cell;
   std::vector<const RequestRecord*> counted;  // neither excluded nor cancelled

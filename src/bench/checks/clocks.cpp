@@ -19,8 +19,6 @@ Nanoseconds read(clockid_t clock) {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
-double in_s(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
 ClockReading read_clocks() {

@@ -34,8 +34,6 @@ struct Judged {
   }
 };
 
-double in_ms(Nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 bool answered(const RequestRecord& r) {
   return r.finish == Finish::stop || r.finish == Finish::length || r.finish == Finish::tool_calls;
 }

@@ -47,8 +47,6 @@ class MadeAhead {
   Status status_;
 };
 
-double in_s(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 double ttft_ms(const RequestRecord& request) {
   const auto figures = request_figures(request);
   for (const std::string_view key : {"ttft_scheduled_ms", "ttft_ms"}) {

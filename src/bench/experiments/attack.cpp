@@ -11,8 +11,6 @@ namespace {
 constexpr double kTimesUsual = 2;
 constexpr double kEventsPerTokenMin = 0.9;
 
-double in_ms(Nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 std::vector<double> tokens_each(const RequestRecord& record) {
   const std::vector<uint32_t> told = tokens_of_events(record);
   if (!told.empty()) return {told.begin(), told.end()};

@@ -11,8 +11,6 @@ namespace {
 
 using Requests = std::vector<const RequestRecord*>;
 
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
-
 // Requests of the cell in order of their sending.
 Requests requests_of(const CellRecord& cell, std::span<const RequestRecord> all) {
   Requests out;
@@ -75,14 +73,14 @@ struct Flight {
     }
     std::sort(steps.begin(), steps.end());  // ends first: a user's next request is not beside it
   }
-  double seconds_in_all() const { return begin < end ? seconds(end - begin) : 0; }
+  double seconds_in_all() const { return begin < end ? in_s(end - begin) : 0; }
 
   double mean_in_flight() const {
     double sum = 0;
     int in_flight = 0;
     for (size_t i = 0; i + 1 < steps.size(); ++i) {
       in_flight += steps[i].second;
-      sum += in_flight * seconds(steps[i + 1].first - steps[i].first);
+      sum += in_flight * in_s(steps[i + 1].first - steps[i].first);
     }
     return sum / seconds_in_all();
   }
@@ -163,7 +161,7 @@ void add_plateau(const CellRecord& cell, const Requests& requests, const Flight&
     if (r->events.empty() || !num_tokens_out(*r)) return;
     tokens += tokens_between(*r, begin, end);
   }
-  samples["output_plateau_tokens_per_s"] = {tokens / seconds(end - begin)};
+  samples["output_plateau_tokens_per_s"] = {tokens / in_s(end - begin)};
 }
 
 double energy_j(const CellRecord& cell, std::span<const Value> values) {
@@ -238,6 +236,11 @@ CellFigures cell_figures(const CellRecord& cell, std::span<const RequestRecord> 
     out.emplace(key, summarise(of_a_key));
   }
   return out;
+}
+
+const Summary* find_figure(const CellFigures& figures, std::string_view key) {
+  const auto found = figures.find(key);
+  return found == figures.end() || found->second.n == 0 ? nullptr : &found->second;
 }
 
 }  // namespace evener::bench

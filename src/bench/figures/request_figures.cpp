@@ -12,9 +12,6 @@ constexpr uint64_t kRampTokensMin = 32;
 constexpr double kLongGapMs = 1000;
 constexpr uint64_t kTokensMax = 1 << 22;  // no answer is longer: a count above is not believed
 
-double milliseconds(Nanoseconds time) { return double(time.count()) / 1e6; }
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
-
 class Figures {
  public:
   // What is no finite number comes of a division by a time of zero: no figure.
@@ -57,7 +54,7 @@ std::optional<double> steady_rate(const RequestRecord& r) {
     if (reached < ramp) continue;
     const Nanoseconds time = r.events.back().at - r.events[i].at;
     if (time <= Nanoseconds::zero()) return std::nullopt;
-    return double(all - reached) / seconds(time);
+    return double(all - reached) / in_s(time);
   }
   return std::nullopt;
 }
@@ -65,16 +62,16 @@ std::optional<double> steady_rate(const RequestRecord& r) {
 void add_stream_figures(const RequestRecord& r, Figures& out) {
   const Nanoseconds first = r.events.front().at;
   const Nanoseconds last = r.events.back().at;
-  out.add("ttft_ms", milliseconds(first - r.sent));
-  if (r.scheduled) out.add("ttft_scheduled_ms", milliseconds(first - *r.scheduled));
+  out.add("ttft_ms", in_ms(first - r.sent));
+  if (r.scheduled) out.add("ttft_scheduled_ms", in_ms(first - *r.scheduled));
   if (const auto computed = tokens_computed(r); computed && first > r.sent) {
-    out.add("prefill_tokens_per_s", *computed / seconds(first - r.sent));
+    out.add("prefill_tokens_per_s", *computed / in_s(first - r.sent));
   }
 
   const std::optional<uint64_t> tokens = num_tokens_out(r);
   if (tokens && *tokens >= 2 && last > first) {
-    out.add("tpot_ms", milliseconds(last - first) / double(*tokens - 1));
-    out.add("decode_whole_tokens_per_s", double(*tokens - 1) / seconds(last - first));
+    out.add("tpot_ms", in_ms(last - first) / double(*tokens - 1));
+    out.add("decode_whole_tokens_per_s", double(*tokens - 1) / in_s(last - first));
   }
   out.add("decode_steady_tokens_per_s", steady_rate(r));
 
@@ -141,7 +138,7 @@ std::vector<double> event_gaps_ms(const RequestRecord& r) {
   std::vector<double> gaps;
   if (!r.streamed) return gaps;
   for (size_t i = 1; i < r.events.size(); ++i) {
-    gaps.push_back(milliseconds(r.events[i].at - r.events[i - 1].at));
+    gaps.push_back(in_ms(r.events[i].at - r.events[i - 1].at));
   }
   return gaps;
 }
@@ -150,7 +147,7 @@ std::vector<double> token_gaps_ms(const RequestRecord& r) {
   const std::vector<uint32_t> tokens = tokens_of_events(r);
   std::vector<double> gaps;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (i > 0) gaps.push_back(milliseconds(r.events[i].at - r.events[i - 1].at));
+    if (i > 0) gaps.push_back(in_ms(r.events[i].at - r.events[i - 1].at));
     gaps.insert(gaps.end(), tokens[i] - 1, 0.0);
   }
   return gaps;
@@ -160,11 +157,11 @@ std::map<std::string_view, double> request_figures(const RequestRecord& r) {
   Figures out;
   if (r.streamed && !r.events.empty()) add_stream_figures(r, out);
   add_server_figures(r, out);
-  if (r.scheduled) out.add("sender_lag_ms", milliseconds(r.sent - *r.scheduled));
+  if (r.scheduled) out.add("sender_lag_ms", in_ms(r.sent - *r.scheduled));
   out.add("num_tokens_in", r.num_tokens_in);
   out.add("num_tokens_cached", r.num_tokens_cached);
   if (r.finish != Finish::cancelled) {
-    out.add("e2e_ms", milliseconds(r.ended - r.sent));
+    out.add("e2e_ms", in_ms(r.ended - r.sent));
     out.add("num_tokens_out", num_tokens_out(r));
     out.add("num_tokens_reasoning", r.num_tokens_reasoning);
   }
@@ -176,7 +173,7 @@ namespace {
 bool meets(const RequestRecord& r, const Limits& limits) {
   if (!is_sample(r) || r.finish == Finish::cancelled) return false;
   std::map<std::string_view, double> figures = request_figures(r);
-  const double late_ms = r.scheduled ? milliseconds(r.sent - *r.scheduled) : 0;
+  const double late_ms = r.scheduled ? in_ms(r.sent - *r.scheduled) : 0;
   const auto within = [&](std::optional<double> limit, std::string_view key, double offset) {
     if (!limit) return true;
     const auto found = figures.find(key);
@@ -198,7 +195,7 @@ Goodput goodput(std::span<const RequestRecord> requests, const Limits& limits, N
     ++out.num_requests;
     if (meets(r, limits)) ++out.num_good;
   }
-  if (window > Nanoseconds::zero()) out.requests_per_s = double(out.num_good) / seconds(window);
+  if (window > Nanoseconds::zero()) out.requests_per_s = double(out.num_good) / in_s(window);
   return out;
 }
 

@@ -16,8 +16,6 @@ constexpr size_t kPlacesMax = 1500;
 constexpr size_t kTimelinesMax = 6;
 constexpr double kMarksMax = 400;
 
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
-
 // At most kPlacesMax places; the smallest and the largest of each stretch stay.
 void thin_out(ChartSeries& series) {
   const size_t num = series.x.size();
@@ -50,7 +48,7 @@ ChartSeries token_steps(const RequestRecord& victim, const Text& name) {
   for (size_t i = 0; i < victim.events.size(); ++i) {
     const OutputEvent& event = victim.events[i];
     num_tokens += tokens.empty() ? 1 : tokens[i];
-    const double x = seconds(event.at - first);
+    const double x = in_s(event.at - first);
     if (!series.x.empty() && series.x.back() == x) {
       series.y.back() = num_tokens;
       continue;
@@ -73,8 +71,8 @@ std::optional<double> value_of(const Analysis& analysis, const CellRecord& cell,
 void add_attack(const Analysis& analysis, const CellRecord& cell, const RequestRecord& attacker,
                 Nanoseconds zero, Chart& chart) {
   const Nanoseconds end = attacker.events.empty() ? attacker.ended : attacker.events.front().at;
-  const double from = seconds(attacker.sent - zero);
-  const double to = seconds(end - zero);
+  const double from = in_s(attacker.sent - zero);
+  const double to = in_s(end - zero);
   if (!(to > from)) return;
   chart.shades.push_back({from, to, same(shown(attacker.label, 60))});
   chart.shade_name = word("mark.attacker");
@@ -117,7 +115,7 @@ std::optional<Chart> timeline(const Analysis& analysis, const Point& point, size
 ChartSeries sensor_series(const Text& name, const std::vector<SensorReading>& readings) {
   ChartSeries series{.name = name, .x = {}, .y = {}, .low = {}, .high = {}};
   for (const SensorReading& reading : readings) {
-    const double x = seconds(reading.at);
+    const double x = in_s(reading.at);
     if (!series.x.empty() && series.x.back() >= x) continue;
     series.x.push_back(x);
     series.y.push_back(reading.value);
@@ -129,7 +127,7 @@ ChartSeries sensor_series(const Text& name, const std::vector<SensorReading>& re
 void add_cells(const Run& run, Chart& chart) {
   for (const CellRecord& cell : run.cells) {
     chart.shades.push_back(
-        {seconds(cell.began), seconds(cell.ended), word_or_name("experiment", cell.experiment)});
+        {in_s(cell.began), in_s(cell.ended), word_or_name("experiment", cell.experiment)});
   }
   chart.shade_name = word("mark.cells");
 }

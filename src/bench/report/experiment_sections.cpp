@@ -90,11 +90,6 @@ Text rounds_of(const Point& point) {
               (point.incomplete.empty() ? "" : "/" + std::to_string(all)));
 }
 
-const Summary* find(const CellFigures& figures, std::string_view key) {
-  const auto found = figures.find(key);
-  return found == figures.end() || found->second.n == 0 ? nullptr : &found->second;
-}
-
 bool is_summary(const Point& point) { return point.target.contains("summary"); }
 
 // A summary is about the experiment as a whole: its values are no row of the results.
@@ -209,7 +204,7 @@ class ResultTable {
   }
 
   void add_figure(const CellFigures& figures, std::string_view key, Statistic statistic) {
-    const Summary* summary = find(figures, key);
+    const Summary* summary = find_figure(figures, key);
     if (summary == nullptr) return builder_.nothing();
     builder_.number(pick(*summary, statistic),
                     statistic == Statistic::median ? summary->ci95 : std::nullopt);
@@ -243,7 +238,7 @@ Table value_table(const Analysis& analysis, std::string_view experiment) {
     if (!is_summary(*point) && num_of_results <= kValueColumnsMax) continue;
     const CellFigures figures = analysis.figures(*point);
     for (const auto& [key, unit] : values) {
-      const Summary* summary = find(figures, key);
+      const Summary* summary = find_figure(figures, key);
       if (summary == nullptr || ++num_rows > kValueRowsMax) continue;
       builder.row();
       builder.text(cell_name(
@@ -270,7 +265,7 @@ void add_sparks(const Analysis& analysis, Section& section, std::string_view exp
         .unit = metric == nullptr ? std::string() : std::string(unit_of(column.key, metric->unit))};
     for (const Point* point : points_of_results(analysis, experiment)) {
       const CellFigures figures = analysis.figures(*point, column.keep);
-      const Summary* summary = find(figures, column.key);
+      const Summary* summary = find_figure(figures, column.key);
       if (summary != nullptr) spark.values.push_back(pick(*summary, column.statistic));
     }
     if (spark.values.size() >= 3) section.sparks.push_back(std::move(spark));

@@ -9,11 +9,6 @@
 namespace evener::bench {
 namespace {
 
-const Summary* find(const CellFigures& figures, std::string_view key) {
-  const auto found = figures.find(key);
-  return found == figures.end() || found->second.n == 0 ? nullptr : &found->second;
-}
-
 struct Wanted {
   std::string_view experiment;
   std::string_view key;
@@ -65,7 +60,7 @@ std::vector<Headline> headlines(const Analysis& analysis) {
     double best_value = 0;
     for (const Point* point : analysis.points_of(wanted.experiment)) {
       const CellFigures figures = analysis.figures(*point, wanted.keep);
-      const Summary* summary = find(figures, wanted.key);
+      const Summary* summary = find_figure(figures, wanted.key);
       if (summary == nullptr) continue;
       const double value = pick(*summary, wanted.statistic);
       if (best != nullptr && !wanted.better(value, best_value)) continue;

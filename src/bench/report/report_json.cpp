@@ -19,8 +19,6 @@ constexpr size_t kFailuresMax = 1000;
 
 using Json = json::Value;
 
-double seconds(Nanoseconds time) { return double(time.count()) / 1e9; }
-
 std::string_view name_of(Metric::Better better) {
   switch (better) {
     case Metric::Better::lower:
@@ -87,8 +85,8 @@ Json cell_json(const Analysis& analysis, const CellRecord& cell) {
           {"experiment", cell.experiment},
           {"target", cell.target},
           {"round", cell.round},
-          {"began_s", seconds(cell.began)},
-          {"ended_s", seconds(cell.ended)},
+          {"began_s", in_s(cell.began)},
+          {"ended_s", in_s(cell.ended)},
           {"state", to_word(analysis.state_of(cell))},
           {"requests", requests_json(analysis.requests_of(cell))},
           {"units", units_json(analysis.values_of(cell))},
@@ -134,8 +132,8 @@ Json failures_json(const Run& run) {
                    {"finish", to_word(request.finish)},
                    {"http_status", request.http_status},
                    {"error", request.error},
-                   {"sent_s", seconds(request.sent)},
-                   {"ended_s", seconds(request.ended)}});
+                   {"sent_s", in_s(request.sent)},
+                   {"ended_s", in_s(request.ended)}});
   }
   return all;
 }

@@ -47,8 +47,6 @@ std::vector<Gap> gaps_of(const Analysis& analysis, const CellRecord& cell) {
   return gaps;
 }
 
-double milliseconds(Nanoseconds time) { return double(time.count()) / 1e6; }
-
 Text expected_remark(const Analysis& analysis, const Point& point) {
   const CellFigures figures = analysis.figures(point);
   const auto expected = figures.find("num_gaps_expected");
@@ -65,7 +63,7 @@ Text expected_remark(const Analysis& analysis, const Point& point) {
 void add_spark(const std::vector<Gap>& gaps, Section& section) {
   Spark spark{.label = word("metric.event_gap_ms"), .values = {}, .unit = "ms"};
   for (const Gap& gap : gaps) {
-    if (gap.cell == gaps.back().cell) spark.values.push_back(milliseconds(gap.length));
+    if (gap.cell == gaps.back().cell) spark.values.push_back(in_ms(gap.length));
   }
   section.sparks.push_back(std::move(spark));
 }
@@ -85,8 +83,7 @@ void add_row(std::span<const Gap> gaps, bool only_long, TableBuilder& builder) {
   std::string list;
   for (const Gap& gap : std::span(listed).first(std::min(listed.size(), kGapsMax))) {
     list += list.empty() ? "" : ", ";
-    list +=
-        fmt::format("{:.2f} @ {:.1f}", milliseconds(gap.length) / 1e3, milliseconds(gap.at) / 1e3);
+    list += fmt::format("{:.2f} @ {:.1f}", in_ms(gap.length) / 1e3, in_ms(gap.at) / 1e3);
   }
   if (listed.size() > kGapsMax) list += ", ...";
   builder.row();

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Expectations strict(bool exact_prompts = true) {
+Expectations strict_request(bool exact_prompts = true) {
   Expectations expected;
   expected.cold = true;
   expected.forced_length = true;
@@ -22,7 +22,7 @@ Expectations strict(bool exact_prompts = true) {
   return expected;
 }
 
-const Expectations kStrict = strict();
+const Expectations kStrictRequest = strict_request();
 
 struct Pair {
   const char* name;
@@ -30,7 +30,7 @@ struct Pair {
   Severity severity;
   std::function<void(RequestRecord&)> fires;
   std::function<void(RequestRecord&)> just_not;
-  Expectations expected = kStrict;
+  Expectations expected = kStrictRequest;
 };
 
 std::ostream& operator<<(std::ostream& out, const Pair& pair) { return out << pair.name; }
@@ -101,7 +101,7 @@ const Pair kPairs[] = {
      [](auto& r) { r.num_tokens_in = 98; }, [](auto& r) { r.num_tokens_in = 99; }},
     {"prompt_off_by_more_than_8_of_100", Fault::wrong_usage, Severity::warning,
      [](auto& r) { r.num_tokens_in = 109; }, [](auto& r) { r.num_tokens_in = 108; },
-     strict(/*exact_prompts=*/false)},
+     strict_request(/*exact_prompts=*/false)},
     {"early_end", Fault::early_end, Severity::warning,
      [](auto& r) {
        r.num_tokens_out_wanted = 65;
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, RequestChecks, testing::ValuesIn(kPairs),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(RequestCheck, FindsNothingInAnAnswerWithoutFault) {
-  EXPECT_TRUE(check_request(good_record(), kStrict).empty());
+  EXPECT_TRUE(check_request(good_record(), kStrictRequest).empty());
 }
 
 TEST(RequestCheck, DoesNotJudgeWhatNobodyMeant) {
@@ -208,21 +208,21 @@ TEST(RequestCheck, DoesNotJudgeAnAnswerThatWeCutShort) {
   record.finish = Finish::cancelled;
   record.done_seen = false;
   record.num_tokens_out.reset();
-  EXPECT_TRUE(check_request(record, kStrict).empty());
+  EXPECT_TRUE(check_request(record, kStrictRequest).empty());
 }
 
 TEST(RequestCheck, TakesNoTimesFromAnAnswerThatIsNotStreamed) {
   RequestRecord record = good_record();
   record.streamed = false;
   record.events.resize(1);
-  EXPECT_TRUE(check_request(record, kStrict).empty());
+  EXPECT_TRUE(check_request(record, kStrictRequest).empty());
 }
 
 TEST(RequestCheck, SaysWithFiguresWhatIsWrong) {
   RequestRecord record = good_record();
   record.num_tokens_out_wanted = 256;
   record.finish = Finish::stop;
-  const auto findings = check_request(record, kStrict);
+  const auto findings = check_request(record, kStrictRequest);
   ASSERT_EQ(findings.size(), 1);
   EXPECT_EQ(findings[0].detail, "answered 64 of 256 tokens (finish_reason stop)");
 }

@@ -17,7 +17,7 @@ void PrintTo(const Heard& heard, std::ostream* out) {
   *out << "{" << heard.type << "|" << heard.data << "}";
 }
 
-std::vector<Heard> parse(const std::vector<std::string_view>& pieces) {
+std::vector<Heard> hear(const std::vector<std::string_view>& pieces) {
   SseParser parser;
   std::vector<Heard> events;
   const auto take = [&](const SseParser::Event& event) {
@@ -63,14 +63,14 @@ const std::vector<Case> kCases = {
 
 TEST(SseParser, EventsAreTheSameWhereverTheTextIsSplit) {
   for (const Case& c : kCases) {
-    EXPECT_EQ(parse({c.text}), c.events) << c.text;
+    EXPECT_EQ(hear({c.text}), c.events) << c.text;
     for (size_t i = 0; i <= c.text.size(); ++i) {
       const std::string_view head = c.text.substr(0, i);
-      EXPECT_EQ(parse({head, c.text.substr(i)}), c.events) << c.text << " split at " << i;
+      EXPECT_EQ(hear({head, c.text.substr(i)}), c.events) << c.text << " split at " << i;
     }
     std::vector<std::string_view> bytes;
     for (size_t i = 0; i < c.text.size(); ++i) bytes.push_back(c.text.substr(i, 1));
-    EXPECT_EQ(parse(bytes), c.events) << c.text << " byte by byte";
+    EXPECT_EQ(hear(bytes), c.events) << c.text << " byte by byte";
   }
 }
 

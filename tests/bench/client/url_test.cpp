@@ -6,12 +6,12 @@ namespace evener::bench {
 namespace {
 
 TEST(BenchUrl, IsTakenApart) {
-  struct Case {
+  struct UrlCase {
     std::string_view text;
     bool https;
     std::string_view host, port, prefix, authority;
   };
-  const Case cases[] = {
+  const UrlCase cases[] = {
       {"http://127.0.0.1:8080", false, "127.0.0.1", "8080", "", "127.0.0.1:8080"},
       {"http://localhost", false, "localhost", "80", "", "localhost"},
       {"https://example.org/", true, "example.org", "443", "", "example.org"},
@@ -23,7 +23,7 @@ TEST(BenchUrl, IsTakenApart) {
       {"http://[::1]:8080/p", false, "::1", "8080", "/p", "[::1]:8080"},
       {"https://[fe80::1]", true, "fe80::1", "443", "", "[fe80::1]"},
   };
-  for (const Case& c : cases) {
+  for (const UrlCase& c : cases) {
     const Result<Url> url = parse_url(c.text);
     ASSERT_TRUE(url) << c.text;
     EXPECT_EQ(url->https, c.https) << c.text;

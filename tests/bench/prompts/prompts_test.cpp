@@ -29,9 +29,9 @@ uint64_t count_pieces(std::string_view text) {
   return tokens;
 }
 
-class FakeClient : public Client {
+class PromptClient : public Client {
  public:
-  FakeClient() { target_.url = "http://127.0.0.1:1"; }
+  PromptClient() { target_.url = "http://127.0.0.1:1"; }
   RequestNumber start(RequestPlan plan, Observer observer) override {
     sent.push_back(plan.messages.at(0).content);
     RequestRecord record;
@@ -85,7 +85,7 @@ constexpr TextKind kKinds[] = {TextKind::prose, TextKind::code, TextKind::counti
 
 // With the server's tokenizer a prompt has the length asked for, whatever the kind of text.
 TEST(Prompts, AreExactToOneTokenWhereTheServerTokenizes) {
-  FakeClient client;
+  PromptClient client;
   FakeServer server(true);
   Prompts prompts(client, server, 7);
   for (const TextKind kind : kKinds) {
@@ -101,7 +101,7 @@ TEST(Prompts, AreExactToOneTokenWhereTheServerTokenizes) {
 
 // Without one they are within a hundredth, and what was sent to learn from warms no cache.
 TEST(Prompts, AreLearnedFromUsageWithoutWarmingTheCache) {
-  FakeClient client;
+  PromptClient client;
   FakeServer server(false);
   Prompts prompts(client, server, 7);
   const std::string shared = "You are the clerk of a small harbour and answer in short sentences.";
@@ -127,7 +127,7 @@ TEST(Prompts, AreLearnedFromUsageWithoutWarmingTheCache) {
 // No two prompts begin alike, in one run or in two of the same seed; else a cache would answer.
 TEST(Prompts, BeginWithANonceThatNoOtherHas) {
   for (const bool tokenizes : {true, false}) {
-    FakeClient client;
+    PromptClient client;
     FakeServer server(tokenizes);
     std::set<std::string> begins;
     for (int run = 0; run < 2; ++run) {
@@ -145,7 +145,7 @@ TEST(Prompts, BeginWithANonceThatNoOtherHas) {
 
 // Apart from the nonce a run is repeated by its seed.
 TEST(Prompts, OfOneSeedDifferInTheirNonceOnly) {
-  FakeClient client;
+  PromptClient client;
   FakeServer server(true);
   std::vector<std::string> bodies;
   for (const uint64_t seed : {3, 3, 4}) {
@@ -163,7 +163,7 @@ TEST(Prompts, OfOneSeedDifferInTheirNonceOnly) {
 }
 
 TEST(Prompts, SayWhatIsInTheWay) {
-  FakeClient client;
+  PromptClient client;
   FakeServer tokenizes(true);
   FakeServer tokenizes_not(false);
   Prompts exact(client, tokenizes, 1);
