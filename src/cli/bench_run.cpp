@@ -31,6 +31,7 @@ using bench::Needs;
 
 constexpr uint64_t kTrialTokensIn = 256;
 constexpr uint32_t kTrialTokensOut = 16;
+constexpr std::chrono::seconds kLogInterval{2};  // between lines that say the same
 
 std::string in_words(std::chrono::duration<double> time) {
   if (time.count() < 100) return fmt::format("{:.0f} s", time.count());
@@ -130,9 +131,13 @@ class BenchRun {
   void show(const std::string& what, double fraction) {
     if (::isatty(STDERR_FILENO) != 0) {
       work_.advance(what, fraction, 1);
-    } else {
-      log::info("{:3.0f} % {}", 100 * fraction, what);
+      return;
     }
+    const auto now = bench::Clock::now();
+    if (what == last_shown_ && now - last_shown_at_ < kLogInterval) return;
+    last_shown_ = what;
+    last_shown_at_ = now;
+    log::info("{:3.0f} % {}", 100 * fraction, what);
   }
 
   // How long it will take, by what one small request shows.
@@ -228,6 +233,8 @@ class BenchRun {
   BenchTarget target_;
   bool is_own_start_ = false;  // of coldstart: the command is ours
   std::unique_ptr<bench::StoreRecorder> recorder_;
+  std::string last_shown_;
+  bench::Clock::time_point last_shown_at_;
 };
 
 }  // namespace

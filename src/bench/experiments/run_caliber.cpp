@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/version.h"
+#include "bench/client.h"
 
 namespace evener::bench {
 namespace {
@@ -99,6 +100,7 @@ Caliber method_caliber(const ExperimentOptions& options, const ServerFacts& fact
       {"method.temperature", "0"},
       {"method.seed", std::to_string(options.seed)},
       {"method.rounds", std::to_string(options.num_rounds)},
+      {"method.client_priority", client_goes_first() ? "before others" : "as others"},
       {"method.client_cpus", cpus.client.empty() ? "not divided from the server's"
                                                  : fmt::format("{}", fmt::join(cpus.client, ","))},
   };

@@ -28,6 +28,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"host.facts_hash", for_readers},  // changes with any fact; those that matter have names
     {"host.swap", for_readers},
     {"method.rounds", for_readers},
+    {"method.client_priority", for_readers},
     // Which points of a table were measured: those of both runs are compared.
     {"option.timeout_ms", for_readers},
     {"option.coldstart.command", under_test},

@@ -49,6 +49,7 @@ inline constexpr Word kWordsOfCaliber[] = {
     {"caliber.method.percentile", "percentiles", "分位数"},
     {"caliber.method.seed", "seed", "种子"},
     {"caliber.method.rounds", "rounds", "轮数"},
+    {"caliber.method.client_priority", "client priority", "压测端优先级"},
     {"caliber.method.client_cpus", "client CPUs", "压测端 CPU"},
     {"caliber.server.owner", "process", "进程"},
     {"caliber.model.family", "family", "架构"},
