@@ -66,8 +66,8 @@ struct HttpAnswer {
 };
 
 // Whether the client's thread gets the processor before the server's and others', which needs
-// rights: root, CAP_SYS_NICE or a nice limit. Without, times of a loaded machine have waiting in
-// them.
+// rights: root, CAP_SYS_NICE or limits that allow it. Without, times of a loaded machine have
+// waiting in them.
 bool client_goes_first();
 
 // One thread reads all sockets and takes the time when a read returns. Connections are kept open

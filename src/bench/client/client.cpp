@@ -1,5 +1,7 @@
 #include "bench/client.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -61,10 +63,12 @@ class HttpClient final : public Client {
   std::thread thread_;  // the last: it uses all others
 };
 
-// Of the calling thread.
+// Of the calling thread. With a nice value alone it still waited up to 4 ms for a busy server.
 bool go_first() {
   constexpr int kNice = -10;
-  return ::setpriority(PRIO_PROCESS, id_t(::gettid()), kNice) == 0;
+  const sched_param real_time = {.sched_priority = 1};
+  return ::pthread_setschedparam(::pthread_self(), SCHED_RR, &real_time) == 0 ||
+         ::setpriority(PRIO_PROCESS, id_t(::gettid()), kNice) == 0;
 }
 
 std::string key_header(const std::string& key) {
