@@ -21,8 +21,8 @@ using Words = std::map<std::string, std::string>;
 json::Value words_to_json(const Words& words);
 Result<Words> words_from_json(std::string_view text, std::string_view where);
 
-// Shows that a column's text was changed. For a caliber, caliber_hash would not do: which facts must
-// match may differ between versions of this program.
+// Shows that a column's text was changed. For a caliber, caliber_hash would not do: which facts
+// must match may differ between versions of this program.
 std::string text_digest(std::string_view text);
 
 // Sensors that are not offered are left out.
