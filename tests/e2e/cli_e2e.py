@@ -469,13 +469,15 @@ def test_serve_says_what_it_serves_and_stops_cleanly(evener, data):
 
 
 def test_a_running_answer_is_finished_when_the_server_is_told_to_stop(evener, data):
-    body = {"messages": [{"role": "user", "content": "Tell me a story about a dog."}], "max_tokens": 200, "ignore_eos": True}
+    # Long enough to be seen running on a fast machine.
+    body = {"messages": [{"role": "user", "content": "Tell me a story about a dog."}], "n": 8, "max_tokens": 1900,
+            "ignore_eos": True}
     with Server(evener) as server:
         import threading
         answers = []
         asker = threading.Thread(target=lambda: answers.append(request(server.url + "/v1/chat/completions", body)))
         asker.start()
-        wait_until(lambda: "1" == metric(server, "evener_requests_running"), "the answer to run")
+        wait_until(lambda: metric(server, "evener_requests_running") not in (None, "0"), "the answers to run")
         equal(server.stop(), 0)
         asker.join()
         equal(answers[0][0], 200)

@@ -242,7 +242,7 @@ class Start(ScriptTest):
                                   stdout=subprocess.PIPE, env=self.environment(),
                                   start_new_session=True)
         self.addCleanup(server.stdout.close)
-        deadline = threading.Timer(60, server.kill)  # one that says nothing would hang the test
+        deadline = threading.Timer(300, server.kill)  # one that says nothing would hang the test
         deadline.start()
         self.addCleanup(deadline.cancel)
         self.addCleanup(server.wait)
