@@ -107,7 +107,6 @@ ModelFacts facts_of(const EngineOptions& options, const gguf::File& file,
   facts.name = std::string(summary.name.value_or(""));
   facts.family = config.family;
   facts.quantisation = quantisation_of(summary);
-  facts.hash = model_identity(file);
   facts.num_parameters = summary.num_parameters;
   facts.file_bytes = file.size_bytes();
   facts.vocab_size = config.vocab_size;
@@ -253,6 +252,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   if (work_times) work_times->restart();
   times.warm = phases.elapsed();
 
+  facts.hash = model_identity(file);  // what it reads, here and there, has been read in order
   auto tiers = open_tiers(options, facts.hash, *device);
   facts.kv_type = options.kv_type;
   facts.device = fmt::format("{} ({})", device->info().name, device->info().description);

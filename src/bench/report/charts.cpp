@@ -73,19 +73,18 @@ std::vector<ChartSeries> series_of(const Analysis& analysis, std::string_view ex
   });
   for (const Point* point : points) {
     const CellFigures figures = analysis.figures(*point);
-    const auto found = figures.find(figure);
-    if (found == figures.end() || found->second.n == 0) continue;
+    const Summary* summary = find_figure(figures, figure);
+    if (!summary) continue;
     const Text full_name = name_of_rest(*point, x_key, name);
     const auto [at, is_first] = place.emplace(full_name.english, all.size());
     if (is_first) all.push_back({.name = full_name, .x = {}, .y = {}, .low = {}, .high = {}});
     ChartSeries& series = all[at->second];
-    const Summary& summary = found->second;
     const double x = *target_number(*point, x_key);
     if (!series.x.empty() && series.x.back() == x) continue;  // the same number written otherwise
     series.x.push_back(x);
-    series.y.push_back(summary.p50);
-    series.low.push_back(summary.ci95 ? summary.ci95->low : summary.p50);
-    series.high.push_back(summary.ci95 ? summary.ci95->high : summary.p50);
+    series.y.push_back(summary->p50);
+    series.low.push_back(summary->ci95 ? summary->ci95->low : summary->p50);
+    series.high.push_back(summary->ci95 ? summary->ci95->high : summary->p50);
   }
   return all;
 }

@@ -21,20 +21,9 @@ void append(std::vector<ChartSeries>& all, std::vector<ChartSeries> more) {
 
 ChartAxis length_axis() { return {word("axis.length"), "", logarithmic}; }
 
-// Throughput and TTFT p95 of each point, in the order of its load.
-ChartSeries frontier(const Analysis& analysis, std::string_view experiment) {
-  ChartSeries series{
-      .name = word_or_name("experiment", experiment), .x = {}, .y = {}, .low = {}, .high = {}};
-  std::vector<std::pair<double, double>> places;
-  for (const Point* point : analysis.points_of(experiment)) {
-    const CellFigures figures = analysis.figures(*point);
-    const auto ttft = figures.find("ttft_ms");
-    const auto rate = figures.find("output_tokens_per_s");
-    if (ttft == figures.end() || rate == figures.end()) continue;
-    if (ttft->second.n > 0 && rate->second.n > 0) {
-      places.emplace_back(ttft->second.p95, rate->second.p50);
-    }
-  }
+// Through the places in order of x, of equal ones the first.
+ChartSeries series_through(Text name, std::vector<std::pair<double, double>> places) {
+  ChartSeries series{.name = std::move(name), .x = {}, .y = {}, .low = {}, .high = {}};
   std::sort(places.begin(), places.end());
   for (const auto& [x, y] : places) {
     if (!series.x.empty() && series.x.back() == x) continue;
@@ -42,6 +31,18 @@ ChartSeries frontier(const Analysis& analysis, std::string_view experiment) {
     series.y.push_back(y);
   }
   return series;
+}
+
+// Throughput and TTFT p95 of each point, in the order of its load.
+ChartSeries frontier(const Analysis& analysis, std::string_view experiment) {
+  std::vector<std::pair<double, double>> places;
+  for (const Point* point : analysis.points_of(experiment)) {
+    const CellFigures figures = analysis.figures(*point);
+    const Summary* ttft = find_figure(figures, "ttft_ms");
+    const Summary* rate = find_figure(figures, "output_tokens_per_s");
+    if (ttft && rate) places.emplace_back(ttft->p95, rate->p50);
+  }
+  return series_through(word_or_name("experiment", experiment), std::move(places));
 }
 
 Chart frontier_chart(const Analysis& analysis) {
@@ -58,20 +59,13 @@ Chart frontier_chart(const Analysis& analysis) {
 }
 
 ChartSeries goodput_series(const Analysis& analysis) {
-  ChartSeries series{.name = word("column.goodput"), .x = {}, .y = {}, .low = {}, .high = {}};
   std::vector<std::pair<double, double>> places;
   for (const Point* point : analysis.points_of("load")) {
     const std::optional<double> rate = target_number(*point, "requests_per_s");
     const std::optional<PointGoodput> good = point_goodput(analysis, *point);
     if (rate && good) places.emplace_back(*rate, good->requests_per_s.p50);
   }
-  std::sort(places.begin(), places.end());
-  for (const auto& [x, y] : places) {
-    if (!series.x.empty() && series.x.back() == x) continue;
-    series.x.push_back(x);
-    series.y.push_back(y);
-  }
-  return series;
+  return series_through(word("column.goodput"), std::move(places));
 }
 
 // Share of samples that are at most x.
@@ -131,6 +125,28 @@ std::vector<ChartSeries> distributions(const Analysis& analysis, std::string_vie
     chosen.push_back(std::move(all[i * (all.size() - 1) / (kCurvesMax - 1)]));
   }
   return chosen;
+}
+
+// One for each experiment that has such samples.
+struct DistributionCharts {
+  std::string_view id;  // in front of the experiment's name
+  Text title;
+  Text metric;
+  SamplesOf samples_of;
+  std::vector<std::string_view> experiments;
+};
+
+void add_distributions(const Analysis& analysis, const DistributionCharts& wanted,
+                       std::vector<Chart>& charts) {
+  for (const std::string_view experiment : wanted.experiments) {
+    const std::string section(experiment);
+    charts.push_back({.id = std::string(wanted.id) + section,
+                      .section = section,
+                      .title = wanted.title,
+                      .x = {wanted.metric, "ms", logarithmic},
+                      .y = {word("axis.share"), "share"},
+                      .series = distributions(analysis, experiment, wanted.samples_of)});
+  }
 }
 
 }  // namespace
@@ -213,27 +229,20 @@ void add_load_charts(const Analysis& analysis, std::vector<Chart>& charts) {
 }
 
 void add_distribution_charts(const Analysis& analysis, std::vector<Chart>& charts) {
-  for (const std::string_view experiment : {"concurrency", "load", "prefix"}) {
-    const std::string section(experiment);
-    Chart ttft{.id = "ttft-cdf-" + section,
-               .section = section,
-               .title = word("chart.ttft_cdf"),
-               .x = {word("metric.ttft_ms"), "ms", logarithmic},
-               .y = {word("axis.share"), "share"}};
-    ttft.series = distributions(analysis, experiment, ttft_of);
-    charts.push_back(std::move(ttft));
-  }
-  for (const std::string_view experiment :
-       {"sweep", "concurrency", "load", "starvation", "spec", "soak"}) {
-    const std::string section(experiment);
-    Chart gaps{.id = "gap-cdf-" + section,
-               .section = section,
-               .title = word("chart.gap_cdf"),
-               .x = {word("metric.event_gap_ms"), "ms", logarithmic},
-               .y = {word("axis.share"), "share"}};
-    gaps.series = distributions(analysis, experiment, gaps_of);
-    charts.push_back(std::move(gaps));
-  }
+  add_distributions(analysis,
+                    {.id = "ttft-cdf-",
+                     .title = word("chart.ttft_cdf"),
+                     .metric = word("metric.ttft_ms"),
+                     .samples_of = ttft_of,
+                     .experiments = {"concurrency", "load", "prefix"}},
+                    charts);
+  add_distributions(analysis,
+                    {.id = "gap-cdf-",
+                     .title = word("chart.gap_cdf"),
+                     .metric = word("metric.event_gap_ms"),
+                     .samples_of = gaps_of,
+                     .experiments = {"sweep", "concurrency", "load", "starvation", "spec", "soak"}},
+                    charts);
 }
 
 }  // namespace evener::bench

@@ -42,6 +42,11 @@ void note(Caliber& caliber, const char* name, const json::Value* root, Path path
 // status but 200 `unsupported`.
 Status flush_by(Client& client, const std::string& path);
 
+// Bodies for POST /tokenize: of llama.cpp's shape, which Evener shares, and of vLLM's, which SGLang
+// does.
+json::Value tokenize_content(std::string_view text, const ServerFacts& facts);
+json::Value tokenize_prompt(std::string_view text, const ServerFacts& facts);
+
 // The owner that /v1/models names for its first model.
 std::string owner(Look& look);
 

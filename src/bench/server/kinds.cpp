@@ -51,4 +51,12 @@ std::string owner(Look& look) {
   return word_at(&list->front(), {"owned_by"}).value_or("");
 }
 
+json::Value tokenize_content(std::string_view text, const ServerFacts&) {
+  return {{"content", text}, {"add_special", false}};
+}
+
+json::Value tokenize_prompt(std::string_view text, const ServerFacts& facts) {
+  return {{"model", facts.model}, {"prompt", text}, {"add_special_tokens", false}};
+}
+
 }  // namespace evener::bench

@@ -41,10 +41,6 @@ Status flush(Client& client, const ServerFacts&) { return flush_by(client, "/flu
 
 bool can_flush(Look&) { return true; }
 
-json::Value tokenize(std::string_view text, const ServerFacts&) {
-  return {{"content", text}, {"add_special", false}};
-}
-
 }  // namespace
 
 const Kind evener_kind = {.kind = ServerKind::evener,
@@ -53,6 +49,6 @@ const Kind evener_kind = {.kind = ServerKind::evener,
                           .read = read,
                           .flush = flush,
                           .can_flush = can_flush,
-                          .tokenize = tokenize};
+                          .tokenize = tokenize_content};
 
 }  // namespace evener::bench

@@ -41,10 +41,6 @@ bool can_flush(Look& look) {
   return answer && answer->status == 400;
 }
 
-json::Value tokenize(std::string_view text, const ServerFacts&) {
-  return {{"content", text}, {"add_special", false}};
-}
-
 }  // namespace
 
 const Kind llama_server_kind = {.kind = ServerKind::llama_server,
@@ -53,6 +49,6 @@ const Kind llama_server_kind = {.kind = ServerKind::llama_server,
                                 .read = read,
                                 .flush = flush,
                                 .can_flush = can_flush,
-                                .tokenize = tokenize};
+                                .tokenize = tokenize_content};
 
 }  // namespace evener::bench

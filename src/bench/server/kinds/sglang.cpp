@@ -40,10 +40,6 @@ Status flush(Client& client, const ServerFacts&) { return flush_by(client, "/flu
 
 bool can_flush(Look&) { return true; }
 
-json::Value tokenize(std::string_view text, const ServerFacts& facts) {
-  return {{"model", facts.model}, {"prompt", text}, {"add_special_tokens", false}};
-}
-
 }  // namespace
 
 const Kind sglang_kind = {.kind = ServerKind::sglang,
@@ -52,6 +48,6 @@ const Kind sglang_kind = {.kind = ServerKind::sglang,
                           .read = read,
                           .flush = flush,
                           .can_flush = can_flush,
-                          .tokenize = tokenize};
+                          .tokenize = tokenize_prompt};
 
 }  // namespace evener::bench

@@ -55,10 +55,6 @@ bool can_flush(Look& look) {
   return answer && answer->status == 405;
 }
 
-json::Value tokenize(std::string_view text, const ServerFacts& facts) {
-  return {{"model", facts.model}, {"prompt", text}, {"add_special_tokens", false}};
-}
-
 }  // namespace
 
 const Kind vllm_kind = {.kind = ServerKind::vllm,
@@ -67,6 +63,6 @@ const Kind vllm_kind = {.kind = ServerKind::vllm,
                         .read = read,
                         .flush = flush,
                         .can_flush = can_flush,
-                        .tokenize = tokenize};
+                        .tokenize = tokenize_prompt};
 
 }  // namespace evener::bench
