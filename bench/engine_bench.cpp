@@ -81,8 +81,8 @@ class Sequence {
                                  .positions = positions,
                                  .batch = {.slices = {&slice, 1}, .num_rows = tokens.size()},
                                  .logit_rows = {&last, 1}};
-    parallel::SoloComm comm;
-    model::Pass pass(device_, comm, memory_, input);
+    const parallel::RankComms comms = parallel::RankComms::solo();
+    model::Pass pass(device_, comms, memory_, input);
     const model::Pass::Scope scope(pass);
     device_.read(model_.forward(pass), logits_);
     position_ += tokens.size();

@@ -83,7 +83,12 @@ class Device {
   virtual void write(std::span<const float> values, const Tensor& y) = 0;
   virtual void read(const Tensor& x, std::span<float> values) = 0;
 
-  // y[r] = row ids[r] of an embedding weight, as f32. Every id is below weight.outputs().
+  // Where the host may read and write the tensor's first row itself, rows being x.stride floats
+  // apart, while no call runs; null if it may not. Waits as read() does.
+  virtual float* host_data(const Tensor& x) = 0;
+
+  // y[r] = row ids[r] of an embedding weight, as f32, or zeros for an id of -1. Every other id is
+  // below weight.outputs().
   virtual void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) = 0;
 
   // For each part: y = x W^T + bias. x [rows, inputs], shared by all parts. Inputs of quantised

@@ -35,6 +35,10 @@ class TimedDevice final : public Device {
     const WorkTimer timer(times_, Work::copies);
     device_->read(x, values);
   }
+  float* host_data(const Tensor& x) override {
+    const WorkTimer timer(times_, Work::copies);
+    return device_->host_data(x);
+  }
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override {
     const WorkTimer timer(times_, Work::embedding);
     device_->embedding(weight, ids, y);

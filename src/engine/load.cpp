@@ -244,8 +244,8 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   times.pack = phases.elapsed();
 
   RETURN_IF_ERROR(phases.begin(Phase::warm));
-  auto rank = std::make_unique<Rank>(*device, *model, std::make_unique<parallel::SoloComm>(),
-                                     std::move(memory));
+  auto rank =
+      std::make_unique<Rank>(*device, *model, parallel::RankComms::solo(), std::move(memory));
   warm_up(*rank, {.num_rows = std::min(options.prefill_chunk, capacity.admissible_tokens),
                   .has_state = capacity.num_slots > 0});
   rank->reset_expert_uses();

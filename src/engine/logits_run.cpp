@@ -91,8 +91,8 @@ void LogitsRun::run_chunk(std::span<const int32_t> tokens, size_t first_row) {
                                .positions = positions,
                                .batch = {.slices = {&slice, 1}, .num_rows = tokens.size()},
                                .logit_rows = rows};
-  parallel::SoloComm comm;
-  model::Pass pass(*device_, comm, memory_, input);
+  const parallel::RankComms comms = parallel::RankComms::solo();
+  model::Pass pass(*device_, comms, memory_, input);
   const model::Pass::Scope scope(pass);
   const device::Tensor logits = model_->forward(pass);
   logits_.resize(rows.size() * config().vocab_size);

@@ -6,12 +6,12 @@
 
 namespace evener::engine {
 
-Rank::Rank(device::Device& device, const model::Model& model, std::unique_ptr<parallel::Comm> comm,
+Rank::Rank(device::Device& device, const model::Model& model, parallel::RankComms comms,
            model::RankMemory memory)
-    : device_(&device), model_(&model), comm_(std::move(comm)), memory_(std::move(memory)) {}
+    : device_(&device), model_(&model), comms_(std::move(comms)), memory_(std::move(memory)) {}
 
 std::span<const float> Rank::run(const RankPass& rank_pass) {
-  model::Pass pass(*device_, *comm_, memory_, rank_pass.input);
+  model::Pass pass(*device_, comms_, memory_, rank_pass.input);
   const model::Pass::Scope scope(pass);
   const device::Tensor logits = model_->forward(pass);
   logits_.resize(logits.rows * logits.cols);

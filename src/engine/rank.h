@@ -10,7 +10,7 @@
 #include "engine/rank_pass.h"
 #include "model/model.h"
 #include "model/rank_memory.h"
-#include "parallel/comm.h"
+#include "parallel/grid.h"
 
 namespace evener::engine {
 
@@ -19,7 +19,7 @@ namespace evener::engine {
 class Rank {
  public:
   // Device and model outlive the rank.
-  Rank(device::Device& device, const model::Model& model, std::unique_ptr<parallel::Comm> comm,
+  Rank(device::Device& device, const model::Model& model, parallel::RankComms comms,
        model::RankMemory memory);
 
   // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one.
@@ -47,7 +47,7 @@ class Rank {
  private:
   device::Device* device_;
   const model::Model* model_;
-  std::unique_ptr<parallel::Comm> comm_;
+  parallel::RankComms comms_;
   model::RankMemory memory_;
   std::vector<float> logits_;
 };

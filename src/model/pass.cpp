@@ -81,7 +81,7 @@ device::Tensor Pass::sigmoid_mul(const device::Tensor& x, const device::Tensor& 
 }
 
 void Pass::add_reduced(const device::Tensor& x, const device::Tensor& part) {
-  comm_.all_reduce(device_, part);
+  comms_.shards->all_reduce(device_, part);
   device_.add(part, x);
 }
 

@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "model/config.h"
 #include "model/rank_memory.h"
-#include "parallel/comm.h"
+#include "parallel/grid.h"
 
 namespace evener::model {
 
@@ -24,8 +24,9 @@ struct PassInput {
 // written in. Each verb that returns a tensor takes it from the scratch. Lives for one forward().
 class Pass {
  public:
-  Pass(device::Device& device, parallel::Comm& comm, RankMemory& memory, const PassInput& input)
-      : device_(device), comm_(comm), memory_(memory), input_(input) {}
+  Pass(device::Device& device, const parallel::RankComms& comms, RankMemory& memory,
+       const PassInput& input)
+      : device_(device), comms_(comms), memory_(memory), input_(input) {}
 
   // Gives back all tensors made since its construction.
   class Scope {
@@ -101,7 +102,7 @@ class Pass {
 
  private:
   device::Device& device_;
-  parallel::Comm& comm_;
+  const parallel::RankComms& comms_;
   RankMemory& memory_;
   const PassInput& input_;
   device::Tensor angles_;

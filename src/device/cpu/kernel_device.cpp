@@ -101,6 +101,8 @@ void KernelDevice::read(const Tensor& x, std::span<float> values) {
   }
 }
 
+float* KernelDevice::host_data(const Tensor& x) { return data_of(x); }
+
 void KernelDevice::split(size_t count, size_t cost,
                          FunctionRef<void(size_t, size_t, size_t)> body) {
   const size_t fair = count / (4 * pool_->num_threads());  // so that nobody waits long at the end

@@ -118,7 +118,13 @@ void embedding_rows(const Weight& weight, std::span<const int32_t> ids, MatrixVi
   EVENER_ASSERT(y.cols == weight.inputs());
   const auto& rows = static_cast<const EmbeddingWeight&>(weight);
   const quant::Format* const format = quant::find_format(weight.dtype());
-  for (size_t i = 0; i < ids.size(); ++i) format->decode(rows.row(size_t(ids[i])), y.row(i));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0) {
+      std::fill_n(y.row(i), y.cols, 0.0F);
+    } else {
+      format->decode(rows.row(size_t(ids[i])), y.row(i));
+    }
+  }
 }
 
 }  // namespace evener::device::cpu
