@@ -36,12 +36,18 @@ bool spin_until(Done done) {
   return false;
 }
 
-bool pin(std::thread& thread, int cpu) {
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return false;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(size_t(cpu), &set);
-  return pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
+Status pin(pthread_t thread, int cpu) {
+  if (cpu >= 0 && cpu < CPU_SETSIZE) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(size_t(cpu), &set);
+    if (pthread_setaffinity_np(thread, sizeof set, &set) == 0) return {};
+  }
+  return Error{.code = Code::invalid_argument,
+               .doing = "start threads",
+               .where = "cpu " + std::to_string(cpu),
+               .why = "this process may not run there",
+               .remedy = "see `taskset -p` and the cpuset of the process' cgroup"};
 }
 
 }  // namespace
@@ -55,6 +61,7 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(std::span<const int> cpus
                  .remedy = ""};
   }
   std::unique_ptr<ThreadPool> pool(new ThreadPool);
+  pool->first_cpu_ = cpus[0];
   pool->workers_.reserve(cpus.size() - 1);
   for (size_t i = 1; i < cpus.size(); ++i) RETURN_IF_ERROR(pool->start_worker(i, cpus[i]));
   return pool;
@@ -70,13 +77,10 @@ Status ThreadPool::start_worker(size_t index, int cpu) {
                  .why = error.code().message(),
                  .remedy = "raise the limit on processes (ulimit -u) or use fewer threads"};
   }
-  if (pin(workers_.back(), cpu)) return {};
-  return Error{.code = Code::invalid_argument,
-               .doing = "start threads",
-               .where = "cpu " + std::to_string(cpu),
-               .why = "this process may not run there",
-               .remedy = "see `taskset -p` and the cpuset of the process' cgroup"};
+  return pin(workers_.back().native_handle(), cpu);
 }
+
+Status ThreadPool::pin_caller() const { return pin(pthread_self(), first_cpu_); }
 
 ThreadPool::~ThreadPool() {
   {

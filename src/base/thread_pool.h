@@ -25,9 +25,9 @@ namespace evener {
 class ThreadPool {
  public:
   // One thread for each entry of `cpus` (numbers of the operating system, which may repeat). The
-  // first entry stands for the caller, which is left where it is: threads started by a pinned
-  // thread inherit its cpu. Errors: invalid_argument (no cpu, one outside this process' affinity
-  // mask), unavailable (the system gives no more threads).
+  // first entry stands for the caller, which is left where it is until pin_caller(): threads
+  // started by a pinned thread inherit its cpu. Errors: invalid_argument (no cpu, one outside this
+  // process' affinity mask), unavailable (the system gives no more threads).
   static Result<std::unique_ptr<ThreadPool>> create(std::span<const int> cpus);
 
   ThreadPool(const ThreadPool&) = delete;
@@ -35,6 +35,10 @@ class ThreadPool {
   ~ThreadPool();
 
   size_t num_threads() const { return workers_.size() + 1; }
+
+  // Pins the calling thread, which is to start the regions, to the first cpu. Error:
+  // invalid_argument (this process may not run there).
+  Status pin_caller() const;
 
   // Calls body(thread_index) once on every thread, 0 being the caller; returns when all are done.
   void run(FunctionRef<void(size_t)> body);
@@ -69,6 +73,7 @@ class ThreadPool {
   void open_region(const FunctionRef<void(size_t)>& body);
   void wait_until_finished(uint32_t parts);
 
+  int first_cpu_ = 0;
   std::vector<std::thread> workers_;
 
   // Written by the caller while no worker is in a region, read by workers that joined.

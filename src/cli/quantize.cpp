@@ -80,15 +80,9 @@ Status check_not_input(const gguf::File& input) {
 
 // All cores of the machine that this process may use, over all its NUMA nodes.
 Result<std::vector<int>> worker_cpus() {
+  ASSIGN_OR_RETURN(const auto nodes, device::cpu::read_cpu_nodes());
   std::vector<int> cpus;
-  size_t num_nodes = 1;
-  for (size_t node = 0; node < num_nodes; ++node) {
-    const auto facts = device::cpu::read_cpu_node(node);
-    if (!facts && node == 0) return Error(facts.error());
-    if (!facts) continue;  // a node without cores for us
-    num_nodes = facts->num_nodes;
-    cpus.insert(cpus.end(), facts->cpus.begin(), facts->cpus.end());
-  }
+  for (const auto& node : nodes) cpus.insert(cpus.end(), node.cpus.begin(), node.cpus.end());
   if (options.num_threads == 0) return cpus;
   std::vector<int> chosen;
   for (size_t i = 0; i < options.num_threads; ++i) chosen.push_back(cpus[i % cpus.size()]);

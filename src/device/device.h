@@ -16,9 +16,11 @@
 namespace evener::device {
 
 struct DeviceInfo {
-  std::string name;         // "cpu:0"
+  std::string name;         // "cpu:0", "cpu:0[0-3]": as device_name.h prints it
   std::string description;  // "AMD EPYC, 2 cores, AVX2"
-  size_t memory_bytes = 0;  // that this process may use in all
+  size_t memory_bytes = 0;  // that this process may use in all; of one node: devices share it
+  size_t num_threads = 0;   // that compute
+  size_t numa_node = 0;     // that its threads and memory belong to
 
   // Layout and rounding of what is kept in caches: bytes that read_page() or read_state() gave mean
   // the same, and continue to the same bits, on devices and in programs that say the same here.
@@ -65,6 +67,11 @@ class Device {
   virtual ~Device() = default;
 
   virtual const DeviceInfo& info() const = 0;
+
+  // Binds the calling thread, which is a rank's own and starts no others later, to where the device
+  // computes. Optional; no other call is needed before. Error: invalid_argument (this process may
+  // not run there).
+  virtual Status bind_thread() = 0;
 
   // Zeroed memory. Error: out_of_memory.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) = 0;

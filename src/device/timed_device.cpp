@@ -11,6 +11,7 @@ class TimedDevice final : public Device {
       : device_(std::move(device)), times_(&times) {}
 
   const DeviceInfo& info() const override { return device_->info(); }
+  Status bind_thread() override { return device_->bind_thread(); }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override {
     return device_->allocate(size_bytes);
   }

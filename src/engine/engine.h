@@ -13,6 +13,7 @@
 #include "cache/residency.h"
 #include "cache/tiers.h"
 #include "engine/generation.h"
+#include "engine/parallel_options.h"
 #include "engine/work_report.h"
 #include "gguf/file.h"
 #include "model/config.h"
@@ -23,8 +24,8 @@ namespace evener::engine {
 
 struct EngineOptions {
   std::filesystem::path model = {};  // empty: the bundled model
-  std::string device = "cpu:0";
-  size_t num_threads = 0;  // 0: one per physical core
+  ParallelOptions parallel = {};
+  size_t num_threads = 0;  // of each CPU device; 0: one per physical core
   // Longest sequence. 0: the model's own, or what memory allows. More than the model's own is cut
   // to that; if it does not fit into memory, loading fails.
   size_t context_length = 0;

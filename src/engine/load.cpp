@@ -208,6 +208,10 @@ std::unique_ptr<cache::Tiers> open_tiers(const EngineOptions& options,
 }
 
 Status check_options(const EngineOptions& options) {
+  if (options.parallel.devices.size() != 1) {
+    return refuse("devices", fmt::format("{} are named, and a model runs on one as yet",
+                                         options.parallel.devices.size()));
+  }
   RETURN_IF_ERROR(check_between("max_sequences", options.max_sequences, kMaxSequences));
   return check_between("prefill_chunk", options.prefill_chunk, kMaxPrefillChunk);
 }
@@ -227,7 +231,8 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   ASSIGN_OR_RETURN(const auto description, model::describe_model(file));
   RETURN_IF_ERROR(check_vocabulary(file, *tokenizer, description->config()));
   RETURN_IF_ERROR(plan(options, file, *description, kv_type, Weights::to_be_loaded));
-  ASSIGN_OR_RETURN(auto device, device::create_device(options.device, options.num_threads));
+  ASSIGN_OR_RETURN(auto device,
+                   device::create_device(options.parallel.devices.at(0), options.num_threads));
   auto work_times = options.timing ? std::make_unique<WorkTimes>() : nullptr;
   if (work_times) device = device::time_device(std::move(device), *work_times);
   ModelFacts facts = facts_of(options, file, description->config());

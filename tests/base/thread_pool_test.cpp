@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 #include <vector>
 
 namespace evener {
@@ -99,6 +100,19 @@ TEST(ThreadPool, WorkersRunOnTheirCpusAndTheCallerIsLeftAlone) {
   EXPECT_EQ(seen[0], before);
   EXPECT_EQ(seen[1], std::vector{before.back()});
   EXPECT_EQ(seen[2], std::vector{before.front()});
+}
+
+TEST(ThreadPool, TheCallerIsPinnedToTheFirstCpuWhereItAsksForIt) {
+  const std::vector<int> before = allowed_cpus();
+  const int cpus[] = {before.back(), before.front()};
+  std::vector<int> seen;
+  std::thread([&] {
+    const auto pool = std::move(ThreadPool::create(cpus)).value();
+    EXPECT_TRUE(pool->pin_caller().has_value());
+    seen = allowed_cpus();
+  }).join();
+  EXPECT_EQ(seen, std::vector{before.back()});
+  EXPECT_EQ(allowed_cpus(), before);
 }
 
 TEST(ThreadPool, ACpuOutsideTheAffinityMaskIsAnError) {

@@ -90,7 +90,7 @@ TEST(EngineLoad, BadOptionsAreNamed) {
   EXPECT_EQ(to_string(engine.error()),
             "cannot load model: prefill_chunk: must be between 1 and 8192, not 0");
   options = small_options();
-  options.device = "gpu:0";
+  options.parallel.devices = {"gpu:0"};
   EXPECT_FALSE(Engine::create(options, {}).has_value());
   options = small_options("no-such-model");
   engine = Engine::create(options, {});

@@ -19,11 +19,20 @@ namespace {
 // Counts up whenever the bytes of a page or a slot, or the roundings that lead to them, change.
 constexpr int kCacheLayout = 1;
 
-// More threads than cores share them in turn.
-std::vector<int> choose_cpus(const CpuNode& node, size_t num_threads) {
-  if (num_threads == 0) return node.cpus;
+Result<std::vector<int>> choose_cpus(const CpuNode& node, const DeviceName& name,
+                                     size_t num_threads) {
+  ASSIGN_OR_RETURN(const std::vector<int> cores, cores_of(node, name));
+  if (num_threads == 0) return cores;
+  if (num_threads > cores.size() && !name.cores.empty()) {
+    return Error{.code = Code::invalid_argument,
+                 .doing = "open device",
+                 .where = "'" + to_string(name) + "'",
+                 .why = fmt::format("{} threads are asked for, it has {} core{}", num_threads,
+                                    cores.size(), cores.size() == 1 ? "" : "s"),
+                 .remedy = "use --threads 0 for one thread per core"};
+  }
   std::vector<int> cpus;
-  for (size_t i = 0; i < num_threads; ++i) cpus.push_back(node.cpus[i % node.cpus.size()]);
+  for (size_t i = 0; i < num_threads; ++i) cpus.push_back(cores[i % cores.size()]);
   return cpus;
 }
 
@@ -49,12 +58,16 @@ Result<std::unique_ptr<Device>> create_cpu_device(const CpuOptions& options) {
   }
   ASSIGN_OR_RETURN(const Isa isa, choose_isa(options.isa));
   ASSIGN_OR_RETURN(const CpuNode node, read_cpu_node(options.numa_node));
-  ASSIGN_OR_RETURN(auto pool, ThreadPool::create(choose_cpus(node, options.num_threads)));
+  const DeviceName name = {.numa_node = options.numa_node, .cores = options.cores};
+  ASSIGN_OR_RETURN(const std::vector<int> cpus, choose_cpus(node, name, options.num_threads));
+  ASSIGN_OR_RETURN(auto pool, ThreadPool::create(cpus));
   DeviceInfo info{
-      .name = fmt::format("cpu:{}", options.numa_node),
-      .description = fmt::format("{}, {} threads, {}", node.model.empty() ? "CPU" : node.model,
-                                 pool->num_threads(), isa_name(isa)),
+      .name = to_string(name),
+      .description = fmt::format("{}, {} thread{}, {}", node.model.empty() ? "CPU" : node.model,
+                                 cpus.size(), cpus.size() == 1 ? "" : "s", isa_name(isa)),
       .memory_bytes = usable_memory(node),
+      .num_threads = cpus.size(),
+      .numa_node = options.numa_node,
       .cache_layout = fmt::format("cpu {}, {}", kCacheLayout, isa_name(isa))};
   return std::make_unique<KernelDevice>(std::move(info), ops_kernels(isa), linear_kernels(isa),
                                         std::move(pool));

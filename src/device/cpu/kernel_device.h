@@ -26,6 +26,7 @@ class KernelDevice final : public Device {
                std::unique_ptr<ThreadPool> pool);
 
   const DeviceInfo& info() const override { return info_; }
+  Status bind_thread() override { return pool_->pin_caller(); }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override;
   Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override;
   Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) override;
