@@ -43,7 +43,10 @@ void put_all(cache::Tiers& tiers, size_t count, size_t size, uint64_t first = 0)
   for (uint64_t number = first; number < first + count; ++number) {
     tiers.put(
         key_of(number), size,
-        [&](std::span<std::byte> bytes) { std::memset(bytes.data(), int(number), bytes.size()); },
+        [&](std::span<std::byte> bytes) {
+          std::memset(bytes.data(), int(number), bytes.size());
+          return true;
+        },
         cache::WhenBusy::wait);
   }
   tiers.finish();

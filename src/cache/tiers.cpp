@@ -40,13 +40,12 @@ bool Tiers::wants(const EntryKey& key) const {
 }
 
 void Tiers::put(const EntryKey& key, size_t size_bytes,
-                FunctionRef<void(std::span<std::byte>)> fill, WhenBusy when_busy) {
+                FunctionRef<bool(std::span<std::byte>)> fill, WhenBusy when_busy) {
   if (contains(key)) return;
   const bool disk_wants = disk_ && disk_->wants(key, size_bytes);
   if (!disk_wants && !fits_memory(size_bytes)) return;
   EntryBytes bytes = EntryBytes::allocate(size_bytes);
-  if (!bytes) return;
-  fill(bytes.span());
+  if (!bytes || !fill(bytes.span())) return;
   if (disk_wants) disk_->put(key, bytes, when_busy);
   keep(key, std::move(bytes));
 }

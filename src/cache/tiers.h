@@ -48,7 +48,8 @@ class Tiers final : public StoredEntries {
   bool wants(const EntryKey& key) const override;
 
   // Keeps `size_bytes` bytes that `fill` writes, if any tier takes them; else `fill` is not called.
-  void put(const EntryKey& key, size_t size_bytes, FunctionRef<void(std::span<std::byte>)> fill,
+  // Where it returns false nothing is kept.
+  void put(const EntryKey& key, size_t size_bytes, FunctionRef<bool(std::span<std::byte>)> fill,
            WhenBusy when_busy = WhenBusy::drop);
 
   // None if it is not there or, on disk, no longer as it was; contains() is false then.

@@ -14,7 +14,7 @@ class Engine::Impl {
   Impl(std::unique_ptr<LoadedModel> loaded, const EngineOptions& options)
       : loaded_(std::move(loaded)),
         options_(options),
-        loop_(*loaded_->rank, loaded_->tiers.get(), loop_options(*loaded_, options)) {}
+        loop_(*loaded_->ranks, loaded_->tiers.get(), loop_options(*loaded_, options)) {}
 
   Result<SequenceId> submit(GenerationRequest request, Sink sink);
 
@@ -26,9 +26,9 @@ class Engine::Impl {
 
  private:
   // What moving a state costs, by its size.
-  static double state_pages(const Rank& rank) {
-    if (rank.page_bytes() == 0) return 1;
-    return static_cast<double>(rank.state_bytes()) / static_cast<double>(rank.page_bytes());
+  static double state_pages(const Ranks& ranks) {
+    if (ranks.page_bytes() == 0) return 1;
+    return static_cast<double>(ranks.state_bytes()) / static_cast<double>(ranks.page_bytes());
   }
 
   static StepLoop::Options loop_options(const LoadedModel& loaded, const EngineOptions& options) {
@@ -36,7 +36,7 @@ class Engine::Impl {
                           .prefill_chunk = options.prefill_chunk,
                           .prompt_logit_rows = kPromptLogitRows,
                           .page_size = kPageSize,
-                          .state_pages = state_pages(*loaded.rank),
+                          .state_pages = state_pages(*loaded.ranks),
                           .max_gap = options.max_gap,
                           .decode_share = options.decode_share,
                           .prefill_deadline = options.prefill_deadline,
@@ -78,7 +78,7 @@ std::optional<WorkReport> Engine::Impl::stop() {
   loop_.stop();
   if (!loaded_->times) return std::nullopt;
   loaded_->times->stop();
-  return WorkReport{.times = *loaded_->times, .expert_uses = loaded_->rank->expert_uses()};
+  return WorkReport{.times = *loaded_->times, .expert_uses = loaded_->ranks->expert_uses()};
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

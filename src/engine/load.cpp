@@ -16,6 +16,8 @@
 #include "engine/bundled_model.h"
 #include "engine/model_identity.h"
 #include "engine/open_model.h"
+#include "engine/rank.h"
+#include "engine/solo_ranks.h"
 #include "engine/warm_up.h"
 #include "gguf/summary.h"
 #include "model/loader.h"
@@ -249,11 +251,12 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   times.pack = phases.elapsed();
 
   RETURN_IF_ERROR(phases.begin(Phase::warm));
-  auto rank =
-      std::make_unique<Rank>(*device, *model, parallel::RankComms::solo(), std::move(memory));
-  warm_up(*rank, {.num_rows = std::min(options.prefill_chunk, capacity.admissible_tokens),
-                  .has_state = capacity.num_slots > 0});
-  rank->reset_expert_uses();
+  auto ranks = std::make_unique<SoloRanks>(
+      Rank(*device, *model, parallel::RankComms::solo(), std::move(memory)));
+  RETURN_IF_ERROR(
+      warm_up(*ranks, {.num_rows = std::min(options.prefill_chunk, capacity.admissible_tokens),
+                       .has_state = capacity.num_slots > 0}));
+  ranks->reset_expert_uses();
   if (work_times) work_times->restart();
   times.warm = phases.elapsed();
 
@@ -272,7 +275,7 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                                    .times = std::move(work_times),
                                                    .device = std::move(device),
                                                    .model = std::move(model),
-                                                   .rank = std::move(rank),
+                                                   .ranks = std::move(ranks),
                                                    .tiers = std::move(tiers),
                                                    .capacity = capacity,
                                                    .facts = std::move(facts)});

@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "engine/capacity.h"
 #include "engine/engine.h"
-#include "engine/rank.h"
+#include "engine/ranks.h"
 #include "gguf/file.h"
 #include "model/model.h"
 #include "tokenizer/tokenizer.h"
@@ -22,7 +22,7 @@ struct LoadedModel {
   std::unique_ptr<WorkTimes> times;  // the device's and the step loop's; null if nobody asked
   std::unique_ptr<device::Device> device;
   std::unique_ptr<model::Model> model;
-  std::unique_ptr<Rank> rank;
+  std::unique_ptr<Ranks> ranks;
   std::unique_ptr<cache::Tiers> tiers;  // null: none are wanted
   Capacity capacity;
   ModelFacts facts;

@@ -10,12 +10,13 @@ Rank::Rank(device::Device& device, const model::Model& model, parallel::RankComm
            model::RankMemory memory)
     : device_(&device), model_(&model), comms_(std::move(comms)), memory_(std::move(memory)) {}
 
-std::span<const float> Rank::run(const RankPass& rank_pass) {
+Result<std::span<const float>> Rank::run(const RankPass& rank_pass) {
   model::Pass pass(*device_, comms_, memory_, rank_pass.input);
   const model::Pass::Scope scope(pass);
   const device::Tensor logits = model_->forward(pass);
   logits_.resize(logits.rows * logits.cols);
   if (!logits_.empty()) device_->read(logits, logits_);
+  RETURN_IF_ERROR(comms_.status());
   return logits_;
 }
 

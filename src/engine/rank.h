@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "device/device.h"
 #include "engine/rank_pass.h"
 #include "model/model.h"
@@ -22,8 +23,9 @@ class Rank {
   Rank(device::Device& device, const model::Model& model, parallel::RankComms comms,
        model::RankMemory memory);
 
-  // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one.
-  std::span<const float> run(const RankPass& pass);
+  // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one; nothing
+  // on ranks that do not end with logits. Error: unavailable, once a group of ranks is broken.
+  Result<std::span<const float>> run(const RankPass& pass);
 
   // The recurrent state before the first token; a state for two to go on from. Only in models that
   // have some.

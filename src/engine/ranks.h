@@ -51,8 +51,12 @@ class Ranks {
   virtual void reset_expert_uses() = 0;
 
   // After a failure: makes the ranks anew, with empty caches, in the same layout or, where options
-  // allow it, in one that still works. Error: what keeps them from running.
+  // allow it, in one that still works. May wait before it does. Errors: unavailable, what keeps
+  // them from running, for good; cancelled, after interrupt().
   virtual Status restart() = 0;
+
+  // From any thread, before the end: a restart() that waits ends, and later ones do nothing.
+  virtual void interrupt() = 0;
 };
 
 }  // namespace evener::engine

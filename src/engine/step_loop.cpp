@@ -33,13 +33,13 @@ std::string queue_is_full(size_t num_waiting) {
 
 }  // namespace
 
-StepLoop::StepLoop(Rank& rank, cache::Tiers* tiers, const Options& options)
-    : rank_(rank),
+StepLoop::StepLoop(Ranks& ranks, cache::Tiers* tiers, const Options& options)
+    : ranks_(ranks),
       options_(options),
       tiers_(tiers),
       residency_(options.residency, tiers),
       scheduler_(options.scheduler, residency_),
-      transfers_(rank, tiers) {
+      transfers_(ranks, tiers) {
   publish();  // the totals, for those who ask before the first step
   thread_ = std::thread([this] { run(); });
 }
@@ -51,6 +51,7 @@ void StepLoop::stop() {
     draining_ = true;
     inbox_.stop = true;
   }
+  ranks_.interrupt();
   work_.notify_one();
   thread_.join();
 }
@@ -70,6 +71,7 @@ Status StepLoop::submit(std::unique_ptr<Sequence> sequence) {
                    .why = "the engine is shutting down",
                    .remedy = {}};
     }
+    if (down_) return *down_;
     // The scheduler has the last word; this spares a crowd the way there. Who is urgent may take
     // somebody else's place.
     const size_t num_free_places = options_.scheduler.max_sequences - published_.running;
@@ -109,6 +111,7 @@ void StepLoop::drain(std::chrono::milliseconds patience) {
   if (quiet_.wait_for(lock, std::min(patience, kPatienceMax), is_quiet)) return;
   inbox_.cancel_all = true;
   work_.notify_one();
+  ranks_.interrupt();
   quiet_.wait(lock, is_quiet);
 }
 
@@ -158,6 +161,7 @@ void StepLoop::take_in(Inbox inbox) {
   for (const Cancel& asked : inbox.cancels) cancel(asked);
   if (inbox.cancel_all) cancel_all();
   if (inbox.flush_cache) residency_.flush();
+  if (down_) fail_all(*down_);  // who came before it was known
 }
 
 void StepLoop::add(std::unique_ptr<Sequence> sequence) {
@@ -208,7 +212,7 @@ bool StepLoop::run_step() {
   }
   if (step.empty()) return false;
   const std::vector<sched::Slice> slices = make_transfers(step);
-  if (!slices.empty()) compute(slices);
+  if (!slices.empty() && !compute(slices)) return true;
   const Clock::time_point end = Clock::now();
   scheduler_.step_done(begin - start_, end - start_);
   settle(slices);
@@ -241,10 +245,48 @@ std::vector<sched::Slice> StepLoop::make_transfers(const sched::Step& step) {
   return slices;
 }
 
-void StepLoop::compute(std::span<const sched::Slice> slices) {
+// False: the ranks have failed.
+bool StepLoop::compute(std::span<const sched::Slice> slices) {
   const RankPass pass = builder_.build(
       slices, residency_, [this](SequenceId id) { return sequences_.at(id)->tokens(); });
-  apply(slices, rank_.run(pass));
+  ranks_.begin(pass);
+  const auto logits = ranks_.end();
+  if (!logits) {
+    ranks_failed(logits.error());
+    return false;
+  }
+  apply(slices, *logits);
+  return true;
+}
+
+// What the caches held is lost, and with it everybody who has a place. Those who wait keep theirs.
+void StepLoop::ranks_failed(const Error& error) {
+  const std::vector<SequenceId> waiting = scheduler_.waiting_ids();
+  scheduler_.step_failed(now());
+  for (auto it = sequences_.begin(); it != sequences_.end();) {
+    Sequence& sequence = *(it++)->second;
+    if (std::ranges::find(waiting, sequence.id()) != waiting.end()) continue;
+    sequence.fail(error);
+    end(sequence.id());
+  }
+  residency_.flush();
+  residency_.take_transfers();  // into or out of what is lost
+  publish();
+  deliver();  // before the restart, which may take a while
+  const Status restarted = ranks_.restart();
+  if (restarted) return;
+  {
+    const std::lock_guard lock(mutex_);
+    down_ = restarted.error();
+  }
+  fail_all(restarted.error());
+}
+
+void StepLoop::fail_all(const Error& error) {
+  while (!sequences_.empty()) {
+    sequences_.begin()->second->fail(error);
+    end(sequences_.begin()->first);
+  }
 }
 
 void StepLoop::apply(std::span<const sched::Slice> slices, std::span<const float> logits) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -17,7 +18,7 @@
 #include "cache/tiers.h"
 #include "engine/engine.h"
 #include "engine/pass_builder.h"
-#include "engine/rank.h"
+#include "engine/ranks.h"
 #include "engine/sequence.h"
 #include "engine/transfer_runner.h"
 #include "sample/sampler.h"
@@ -26,7 +27,7 @@
 namespace evener::engine {
 
 // The thread on which everything runs: it takes in what was submitted and cancelled, asks the
-// scheduler for a step, has the rank execute it, lets the sequences choose their tokens and tells
+// scheduler for a step, has the ranks execute it, lets the sequences choose their tokens and tells
 // their owners. It sleeps while there is nothing to do.
 //
 // Public methods are safe from any thread, but drain(), stop() and the destructor not from a sink.
@@ -39,8 +40,8 @@ class StepLoop {
     WorkTimes* times = nullptr;  // gets sampling and idle time; null: nobody wants to know
   };
 
-  // The rank outlives the loop and is used by nobody else; so do the tiers, which may be null.
-  StepLoop(Rank& rank, cache::Tiers* tiers, const Options& options);
+  // The ranks outlive the loop and are used by nobody else; so do the tiers, which may be null.
+  StepLoop(Ranks& ranks, cache::Tiers* tiers, const Options& options);
 
   ~StepLoop() { stop(); }
   StepLoop(const StepLoop&) = delete;
@@ -48,7 +49,8 @@ class StepLoop {
 
   SequenceId next_id();
 
-  // Errors: unavailable, after drain() began or with too many waiting already.
+  // Errors: unavailable, after drain() began, with too many waiting already, or with ranks that
+  // have failed for good.
   Status submit(std::unique_ptr<Sequence> sequence);
   void cancel(SequenceId id);
   // Forgets what was computed for requests that have ended.
@@ -87,7 +89,9 @@ class StepLoop {
   bool run_step();
   void let_go_of_expired();
   std::vector<sched::Slice> make_transfers(const sched::Step& step);
-  void compute(std::span<const sched::Slice> slices);
+  [[nodiscard]] bool compute(std::span<const sched::Slice> slices);
+  void ranks_failed(const Error& error);
+  void fail_all(const Error& error);
   void apply(std::span<const sched::Slice> slices, std::span<const float> logits);
   void apply(const sched::Slice& slice, std::span<const float> logits);
   void settle(std::span<const sched::Slice> slices);
@@ -99,7 +103,7 @@ class StepLoop {
   void note_quiet();
 
   // Used by the loop's thread alone.
-  Rank& rank_;
+  Ranks& ranks_;
   const Options options_;
   cache::Tiers* tiers_;
   cache::Residency residency_;
@@ -121,6 +125,7 @@ class StepLoop {
   std::condition_variable quiet_;  // the last sequence has ended
   Inbox inbox_;
   bool draining_ = false;
+  std::optional<Error> down_;  // the ranks do not run any more, and why
   SequenceId last_id_ = 0;
   size_t num_live_ = 0;  // submitted, and the sink not yet gone
   uint64_t num_requests_ = 0;

@@ -12,10 +12,10 @@ using cache::Transfer;
 bool TransferRunner::run(const Transfer& transfer) {
   switch (transfer.kind) {
     case Transfer::Kind::clear_state:
-      rank_.clear_state(transfer.to);
+      ranks_.clear_state(transfer.to);
       return true;
     case Transfer::Kind::copy_state:
-      rank_.copy_state(transfer.from, transfer.to);
+      ranks_.copy_state(transfer.from, transfer.to);
       return true;
     case Transfer::Kind::load_page:
     case Transfer::Kind::load_state:
@@ -32,12 +32,12 @@ bool TransferRunner::load(const Transfer& transfer) {
   EVENER_ASSERT(tiers_ != nullptr);
   const bool is_page = transfer.kind == Transfer::Kind::load_page;
   const cache::EntryBytes bytes =
-      tiers_->get(transfer.key, is_page ? rank_.page_bytes() : rank_.state_bytes());
+      tiers_->get(transfer.key, is_page ? ranks_.page_bytes() : ranks_.state_bytes());
   if (!bytes) return false;
   if (is_page) {
-    rank_.write_page(transfer.to, bytes.span());
+    ranks_.write_page(transfer.to, bytes.span());
   } else {
-    rank_.write_state(transfer.to, bytes.span());
+    ranks_.write_state(transfer.to, bytes.span());
   }
   return true;
 }
@@ -46,13 +46,11 @@ void TransferRunner::save(const Transfer& transfer, cache::WhenBusy when_busy) {
   EVENER_ASSERT(tiers_ != nullptr);
   const bool is_page = transfer.kind == Transfer::Kind::save_page;
   const auto fill = [&](std::span<std::byte> bytes) {
-    if (is_page) {
-      rank_.read_page(transfer.from, bytes);
-    } else {
-      rank_.read_state(transfer.from, bytes);
-    }
+    const Status read =
+        is_page ? ranks_.read_page(transfer.from, bytes) : ranks_.read_state(transfer.from, bytes);
+    return read.has_value();
   };
-  tiers_->put(transfer.key, is_page ? rank_.page_bytes() : rank_.state_bytes(), fill, when_busy);
+  tiers_->put(transfer.key, is_page ? ranks_.page_bytes() : ranks_.state_bytes(), fill, when_busy);
 }
 
 }  // namespace evener::engine

@@ -11,7 +11,7 @@ constexpr size_t kRowsMax = 16;  // within one page
 constexpr int32_t kPage = 0;
 constexpr int32_t kSlot = 0;
 
-void run_rows(Rank& rank, size_t num_rows, int32_t state_slot) {
+Status run_rows(Ranks& ranks, size_t num_rows, int32_t state_slot) {
   const std::vector<int32_t> tokens(num_rows, 0);
   std::vector<int32_t> positions(num_rows);
   std::iota(positions.begin(), positions.end(), 0);
@@ -21,19 +21,21 @@ void run_rows(Rank& rank, size_t num_rows, int32_t state_slot) {
                             .first_position = 0,
                             .pages = {&kPage, 1},
                             .state_slot = state_slot};
-  if (state_slot >= 0) rank.clear_state(state_slot);
-  rank.run({.input = {.tokens = tokens,
-                      .positions = positions,
-                      .batch = {.slices = {&slice, 1}, .num_rows = num_rows},
-                      .logit_rows = {&last_row, 1}}});
+  if (state_slot >= 0) ranks.clear_state(state_slot);
+  ranks.begin({.input = {.tokens = tokens,
+                         .positions = positions,
+                         .batch = {.slices = {&slice, 1}, .num_rows = num_rows},
+                         .logit_rows = {&last_row, 1}}});
+  RETURN_IF_ERROR(ranks.end());
+  return {};
 }
 
 }  // namespace
 
-void warm_up(Rank& rank, const WarmUpOptions& options) {
+Status warm_up(Ranks& ranks, const WarmUpOptions& options) {
   const int32_t state_slot = options.has_state ? kSlot : -1;
-  run_rows(rank, std::min(options.num_rows, kRowsMax), state_slot);
-  run_rows(rank, 1, state_slot);
+  RETURN_IF_ERROR(run_rows(ranks, std::min(options.num_rows, kRowsMax), state_slot));
+  return run_rows(ranks, 1, state_slot);
 }
 
 }  // namespace evener::engine

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "engine/rank.h"
+#include "engine/ranks.h"
 
 namespace evener::engine {
 
@@ -11,9 +11,9 @@ struct WarmUpOptions {
   bool has_state = false;
 };
 
-// Runs a short prompt and a single token through the rank, so that threads, tables and weights have
-// been touched before the first request. Leaves traces only in page 0 and slot 0, which their first
-// owner overwrites.
-void warm_up(Rank& rank, const WarmUpOptions& options);
+// Runs a short prompt and a single token through the ranks, so that threads, tables and weights
+// have been touched before the first request. Leaves traces only in page 0 and slot 0, which their
+// first owner overwrites. Error: unavailable, as Ranks::end().
+Status warm_up(Ranks& ranks, const WarmUpOptions& options);
 
 }  // namespace evener::engine

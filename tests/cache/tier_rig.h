@@ -54,7 +54,11 @@ template <class Store>
 void put(Store& store, uint64_t number, size_t size, WhenBusy when_busy = WhenBusy::wait) {
   const Bytes bytes = content(number, size);
   store.put(
-      key_of(number), size, [&](std::span<std::byte> to) { std::ranges::copy(bytes, to.begin()); },
+      key_of(number), size,
+      [&](std::span<std::byte> to) {
+        std::ranges::copy(bytes, to.begin());
+        return true;
+      },
       when_busy);
 }
 

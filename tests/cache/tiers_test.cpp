@@ -50,11 +50,18 @@ TEST(Tiers, WithoutABudgetNothingIsKeptNorAskedFor) {
   const auto tiers = in_memory(0);
   EXPECT_FALSE(tiers->wants(key_of(1)));
   bool filled = false;
-  tiers->put(key_of(1), kSize, [&](std::span<std::byte>) { filled = true; });
+  tiers->put(key_of(1), kSize, [&](std::span<std::byte>) { return filled = true; });
   EXPECT_FALSE(filled);
   EXPECT_FALSE(tiers->contains(key_of(1)));
   EXPECT_FALSE(tiers->get(key_of(1), kSize));
   EXPECT_EQ(tiers->stats().num_misses, 1U);
+}
+
+TEST(Tiers, WhatCannotBeFilledIsNotKept) {
+  const auto tiers = in_memory(1 << 20);
+  tiers->put(key_of(1), kSize, [](std::span<std::byte>) { return false; });
+  EXPECT_FALSE(tiers->contains(key_of(1)));
+  EXPECT_EQ(tiers->stats().memory_bytes, 0U);
 }
 
 TEST(Tiers, WhatIsPutComesBackUnderItsKeyAndKindAlone) {
