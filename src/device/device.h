@@ -170,8 +170,9 @@ class Device {
 
   // The chosen experts of each row, summed in the order in which they were chosen:
   //     y[r] = sum_k w[r,k] down_e(silu(gate_e(x[r])) * up_e(x[r])),   e = the k-th of row r
-  // x, y [rows, hidden], rows being those of the last route(). An expert's weights are read once
-  // for all rows that chose it. Inputs are rounded as linear() does.
+  // x, y [rows, hidden], rows being those of the last route(). Experts that are not in `weights`
+  // add nothing. An expert's weights are read once for all rows that chose it. Inputs are rounded
+  // as linear() does.
   virtual void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
                           const Tensor& y) = 0;
 

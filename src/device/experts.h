@@ -53,11 +53,13 @@ struct RouteArgs {
   float scale = 1;          // on the weights
 };
 
-// The experts of one layer, each weight a stack of X matrices.
+// Experts of one layer, each weight a stack of P matrices: those of the experts first_expert ..
+// first_expert + P - 1. P is the routing's X, or less where other ranks have the others.
 struct ExpertWeights {
-  const Weight* gate = nullptr;  // [X, intermediate, hidden]
-  const Weight* up = nullptr;    // [X, intermediate, hidden]
-  const Weight* down = nullptr;  // [X, hidden, intermediate]
+  const Weight* gate = nullptr;  // [P, intermediate, hidden]
+  const Weight* up = nullptr;    // [P, intermediate, hidden]
+  const Weight* down = nullptr;  // [P, hidden, intermediate]
+  size_t first_expert = 0;
 };
 
 }  // namespace evener::device

@@ -46,7 +46,8 @@ struct DeltaNetConfig {
 
 // Mixtures of experts, in every layer or in none. num_experts = 0 in models without them.
 struct MixtureConfig {
-  size_t num_experts = 0;            // X
+  size_t num_experts = 0;            // X, wherever they are
+  size_t first_expert = 0;           // that this rank has
   size_t num_experts_per_token = 0;  // K
   size_t intermediate_size = 0;      // of one expert
   size_t shared_size = 0;            // intermediate size of the shared expert; 0: there is none

@@ -5,66 +5,103 @@
 namespace evener::model {
 namespace {
 
-// `count` rows from `begin` on of every key head, whose rows are `num_rows` neighbours.
-void add_rows_of_heads(std::vector<RowRange>& rows, size_t num_heads, size_t num_rows,
-                       const RowRange& of_head) {
-  for (size_t head = 0; head < num_heads; ++head) {
-    rows.push_back({.begin = head * num_rows + of_head.begin, .count = of_head.count});
+// Rows of a map whose outputs are q of all key heads, then k of all, then the value heads.
+std::vector<Range> rows_of_qkv(const DeltaNetConfig& d, const Part& p) {
+  const size_t s = d.head_dim;
+  std::vector<Range> rows;
+  append(rows, scaled(p.key_heads, s));
+  append(rows,
+         scaled({.begin = d.num_key_heads + p.key_heads.begin, .count = p.key_heads.count}, s));
+  for (const Range& heads : p.value_heads) {
+    append(rows, scaled({.begin = 2 * d.num_key_heads + heads.begin, .count = heads.count}, s));
+  }
+  return rows;
+}
+
+std::vector<Range> of_value_heads(const Part& p, size_t width) {
+  std::vector<Range> ranges;
+  for (const Range& heads : p.value_heads) append(ranges, scaled(heads, width));
+  return ranges;
+}
+
+// A map that goes key head by key head, each with `head_rows` rows. From `begin` on these have
+// `width` rows for each of its value heads.
+struct HeadByHead {
+  size_t head_rows;
+  size_t begin;
+  size_t width;
+};
+void append_value_heads(std::vector<Range>& rows, const HeadByHead& map, const DeltaNetConfig& d,
+                        const Part& p) {
+  const size_t per_key_head = d.num_value_heads / d.num_key_heads;
+  for (const Range& heads : p.value_heads) {
+    for (size_t head = heads.begin; head < heads.end(); ++head) {
+      const size_t place = map.begin + head % per_key_head * map.width;
+      append(rows, {.begin = head / per_key_head * map.head_rows + place, .count = map.width});
+    }
   }
 }
 
 }  // namespace
 
-void DeltaNet::visit(const Config& c, LayerVisitor& v) {
+void DeltaNet::visit(const Config& c, const Part& p, LayerVisitor& v) {
   const DeltaNetConfig& d = c.delta_net;
   const size_t value_width = d.num_value_heads * d.head_dim;
+  const Cut of_heads{.rows = of_value_heads(p, 1)};
+  const Cut of_qkv{.rows = rows_of_qkv(d, p)};
   if (d.maps == DeltaNetMaps::joined_heads) {
-    visit_joined_heads(c, v);
+    visit_joined_heads(c, p, v);
   } else {
-    v(qkv, "attn_qkv.weight", {d.conv_channels(), c.hidden_size}, Shard::column);
-    v(z_gate, "attn_gate.weight", {value_width, c.hidden_size}, Shard::column);
+    v(qkv, "attn_qkv.weight", {d.conv_channels(), c.hidden_size}, of_qkv);
+    v(z_gate, "attn_gate.weight", {value_width, c.hidden_size},
+      {.rows = of_value_heads(p, d.head_dim)});
   }
   if (d.maps == DeltaNetMaps::apart) {
-    v(beta, "ssm_beta.weight", {d.num_value_heads, c.hidden_size}, Shard::column);
-    v(alpha, "ssm_alpha.weight", {d.num_value_heads, c.hidden_size}, Shard::column);
+    v(beta, "ssm_beta.weight", {d.num_value_heads, c.hidden_size}, of_heads);
+    v(alpha, "ssm_alpha.weight", {d.num_value_heads, c.hidden_size}, of_heads);
   } else {
-    visit_joined_ba(c, v);
+    visit_joined_ba(c, p, v);
   }
-  v(taps, "ssm_conv1d.weight", {d.conv_channels(), d.conv_taps});
-  v(dt_bias, "ssm_dt.bias", {d.num_value_heads});
-  v(a, "ssm_a", {d.num_value_heads});
+  v(taps, "ssm_conv1d.weight", {d.conv_channels(), d.conv_taps}, of_qkv);
+  v(dt_bias, "ssm_dt.bias", {d.num_value_heads}, of_heads);
+  v(a, "ssm_a", {d.num_value_heads}, of_heads);
   v(norm, "ssm_norm.weight", {d.head_dim});
-  v(out, "ssm_out.weight", {c.hidden_size, value_width}, Shard::row);
+  v(out, "ssm_out.weight", {c.hidden_size, value_width},
+    {.columns = of_value_heads(p, d.head_dim)});
 }
 
 // ssm_in: for each key head its q, its k, the values and the gates of its value heads.
-void DeltaNet::visit_joined_heads(const Config& c, LayerVisitor& v) {
+void DeltaNet::visit_joined_heads(const Config& c, const Part& p, LayerVisitor& v) {
   const DeltaNetConfig& d = c.delta_net;
   const size_t s = d.head_dim;
   const size_t values = d.num_value_heads / d.num_key_heads * s;
   const size_t head_rows = 2 * s + 2 * values;
-  JointTensor of_qkv{.shape = {d.num_key_heads * head_rows, c.hidden_size}, .rows = {}};
-  JointTensor of_z = of_qkv;
-  add_rows_of_heads(of_qkv.rows, d.num_key_heads, head_rows, {.begin = 0, .count = s});
-  add_rows_of_heads(of_qkv.rows, d.num_key_heads, head_rows, {.begin = s, .count = s});
-  add_rows_of_heads(of_qkv.rows, d.num_key_heads, head_rows, {.begin = 2 * s, .count = values});
-  add_rows_of_heads(of_z.rows, d.num_key_heads, head_rows,
-                    {.begin = 2 * s + values, .count = values});
-  const size_t value_width = d.num_value_heads * s;
-  v.part(qkv, "ssm_in.weight", of_qkv, {d.conv_channels(), c.hidden_size}, Shard::column);
-  v.part(z_gate, "ssm_in.weight", of_z, {value_width, c.hidden_size}, Shard::column);
+  Cut of_qkv;
+  for (const size_t begin : {size_t{0}, s}) {
+    for (size_t head = p.key_heads.begin; head < p.key_heads.end(); ++head) {
+      append(of_qkv.rows, {.begin = head * head_rows + begin, .count = s});
+    }
+  }
+  append_value_heads(of_qkv.rows, {.head_rows = head_rows, .begin = 2 * s, .width = s}, d, p);
+  Cut of_z;
+  append_value_heads(of_z.rows, {.head_rows = head_rows, .begin = 2 * s + values, .width = s}, d,
+                     p);
+  const auto shape = {d.num_key_heads * head_rows, c.hidden_size};
+  v(qkv, "ssm_in.weight", shape, of_qkv);
+  v(z_gate, "ssm_in.weight", shape, of_z);
 }
 
 // ssm_ba: for each key head the betas of its value heads, then their alphas.
-void DeltaNet::visit_joined_ba(const Config& c, LayerVisitor& v) {
+void DeltaNet::visit_joined_ba(const Config& c, const Part& p, LayerVisitor& v) {
   const DeltaNetConfig& d = c.delta_net;
   const size_t values = d.num_value_heads / d.num_key_heads;
-  JointTensor of_beta{.shape = {2 * d.num_value_heads, c.hidden_size}, .rows = {}};
-  JointTensor of_alpha = of_beta;
-  add_rows_of_heads(of_beta.rows, d.num_key_heads, 2 * values, {.begin = 0, .count = values});
-  add_rows_of_heads(of_alpha.rows, d.num_key_heads, 2 * values, {.begin = values, .count = values});
-  v.part(beta, "ssm_ba.weight", of_beta, {d.num_value_heads, c.hidden_size}, Shard::column);
-  v.part(alpha, "ssm_ba.weight", of_alpha, {d.num_value_heads, c.hidden_size}, Shard::column);
+  Cut of_beta;
+  Cut of_alpha;
+  append_value_heads(of_beta.rows, {.head_rows = 2 * values, .begin = 0, .width = 1}, d, p);
+  append_value_heads(of_alpha.rows, {.head_rows = 2 * values, .begin = values, .width = 1}, d, p);
+  const auto shape = {2 * d.num_value_heads, c.hidden_size};
+  v(beta, "ssm_ba.weight", shape, of_beta);
+  v(alpha, "ssm_ba.weight", shape, of_alpha);
 }
 
 device::Tensor DeltaNet::forward(Pass& pass, const Config& c, size_t layer,

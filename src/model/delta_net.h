@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "model/config.h"
+#include "model/part.h"
 #include "model/pass.h"
 #include "model/weights.h"
 
@@ -21,14 +22,14 @@ struct DeltaNet {
   Vector norm;     // [S]
   Matrix out;      // [hidden, V S]
 
-  void visit(const Config& c, LayerVisitor& v);
+  void visit(const Config& c, const Part& p, LayerVisitor& v);
   // h [rows, hidden]; `layer` counts recurrent layers. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const Config& c, size_t layer, const device::Tensor& h) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);
 
  private:
-  void visit_joined_heads(const Config& c, LayerVisitor& v);
-  void visit_joined_ba(const Config& c, LayerVisitor& v);
+  void visit_joined_heads(const Config& c, const Part& p, LayerVisitor& v);
+  void visit_joined_ba(const Config& c, const Part& p, LayerVisitor& v);
 };
 
 }  // namespace evener::model

@@ -18,7 +18,7 @@ struct Family {
   // Fills in what is the family's own; the sizes all families share have been read and checked.
   Result<void> (*read_config)(const gguf::File& file, Config& config);
 
-  std::unique_ptr<Model> (*create)(const Config& config);
+  std::unique_ptr<Model> (*create)(const Config& whole, const Part& part);
 };
 
 // Null if Evener does not know it.

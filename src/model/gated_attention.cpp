@@ -4,15 +4,16 @@
 
 namespace evener::model {
 
-void GatedAttention::visit(const Config& c, LayerVisitor& v) {
+void GatedAttention::visit(const Config& c, const Part& p, LayerVisitor& v) {
   const size_t q_width = c.num_heads * c.head_dim;
   const size_t kv_width = c.num_kv_heads * c.head_dim;
-  v(attn_q, "attn_q.weight", {2 * q_width, c.hidden_size}, Shard::column);
-  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, Shard::column);
-  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, Shard::column);
+  const Cut of_kv_heads = rows_of(p.kv_heads, c.head_dim);
+  v(attn_q, "attn_q.weight", {2 * q_width, c.hidden_size}, rows_of(p.heads, 2 * c.head_dim));
+  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, of_kv_heads);
+  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, of_kv_heads);
   v(attn_q_norm, "attn_q_norm.weight", {c.head_dim});
   v(attn_k_norm, "attn_k_norm.weight", {c.head_dim});
-  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, Shard::row);
+  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, columns_of(p.heads, c.head_dim));
 }
 
 device::Tensor GatedAttention::forward(Pass& pass, const Config& c, size_t layer,

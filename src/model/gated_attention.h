@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "model/config.h"
+#include "model/part.h"
 #include "model/pass.h"
 #include "model/weights.h"
 
@@ -20,7 +21,7 @@ struct GatedAttention {
   Vector attn_k_norm;
   Matrix attn_output;  // [hidden, H D]
 
-  void visit(const Config& c, LayerVisitor& v);
+  void visit(const Config& c, const Part& p, LayerVisitor& v);
   // h [rows, hidden]; `layer` counts attention layers. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const Config& c, size_t layer, const device::Tensor& h) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);

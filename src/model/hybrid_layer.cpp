@@ -45,12 +45,12 @@ HybridLayer::HybridLayer(const Config& c, size_t layer) : feed_forward(c, layer)
   }
 }
 
-void HybridLayer::visit(const Config& c, LayerVisitor v) {
+void HybridLayer::visit(const Config& c, const Part& p, LayerVisitor v) {
   v(attn_norm, "attn_norm.weight", {c.hidden_size});
-  if (delta_net) delta_net->visit(c, v);
-  if (attention) attention->visit(c, v);
+  if (delta_net) delta_net->visit(c, p, v);
+  if (attention) attention->visit(c, p, v);
   v(post_attention_norm, "post_attention_norm.weight", {c.hidden_size});
-  feed_forward.visit(c, v);
+  feed_forward.visit(c, p, v);
 }
 
 void HybridLayer::forward(Pass& pass, const Config& c, const device::Tensor& x) const {

@@ -9,6 +9,7 @@
 #include "model/delta_net.h"
 #include "model/gated_attention.h"
 #include "model/mixture.h"
+#include "model/part.h"
 #include "model/pass.h"
 #include "model/weights.h"
 
@@ -26,7 +27,7 @@ struct HybridLayer {
   Vector post_attention_norm;  // the norm before the MLP
   FeedForward feed_forward;
 
-  void visit(const Config& c, LayerVisitor v);
+  void visit(const Config& c, const Part& p, LayerVisitor v);
   // x [rows, hidden], changed in place.
   void forward(Pass& pass, const Config& c, const device::Tensor& x) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);

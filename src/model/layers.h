@@ -5,13 +5,15 @@
 #include <string>
 
 #include "model/config.h"
+#include "model/part.h"
 #include "model/pass.h"
 #include "model/weights.h"
 
 namespace evener::model {
 
-// Parts that several families are put together from. Written for one rank: a shard of a
-// column-split matrix has fewer outputs, and everything behind it is as narrow as that shard.
+// What several families are put together from. Written for one rank: it has fewer outputs of a
+// matrix than the model, and everything behind is as narrow. visit() gets the sizes of the whole
+// model and what the rank has of them, forward() the sizes that the rank computes with.
 
 struct MlpShape {
   size_t hidden_size = 0;
@@ -28,7 +30,8 @@ struct DenseMlp {
   Vector up_bias;
   Vector down_bias;
 
-  void visit(const MlpShape& shape, LayerVisitor& v);
+  // `channels` are those of the intermediate ones that the part has.
+  void visit(const MlpShape& shape, const Range& channels, const Part& p, LayerVisitor& v);
   // h [rows, hidden]. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const device::Tensor& h) const;
   static size_t scratch_floats(const MlpShape& shape, size_t num_rows);
@@ -42,18 +45,19 @@ size_t attention_scratch_floats(const Config& c, size_t num_rows);
 void head_norm_and_rope(Pass& pass, const Config& c, const device::Tensor& heads,
                         const Vector& gain);
 
-// The two ends of every model: token rows in, logits out.
+// The two ends of every model: token rows in, logits out. A part has those that its layers touch.
 struct Ends {
-  Matrix embedding;  // [vocab, hidden]
+  Matrix embedding;  // [vocabulary, hidden], of the part's tokens
   Vector norm;       // [hidden]
-  Matrix head;       // [vocab, hidden]; the embedding's values if the file has none of its own
+  Matrix head;       // [vocabulary, hidden]; the embedding's values if the file has none of its own
 
-  void visit(const Config& c, TensorVisitor& v);
+  void visit(const Config& c, const Part& p, TensorVisitor& v);
+  // Of the whole vocabulary on shard 0; nothing on others.
   device::Tensor logits(Pass& pass, const Config& c, const device::Tensor& x) const;
 
   // Of a whole pass whose widest layer takes `layer_floats` besides x itself.
-  static size_t scratch_floats(const Config& c, size_t num_rows, size_t num_logit_rows,
-                               size_t layer_floats);
+  static size_t scratch_floats(const Config& c, const Part& p, size_t num_rows,
+                               size_t num_logit_rows, size_t layer_floats);
 };
 
 }  // namespace evener::model

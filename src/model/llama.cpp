@@ -27,25 +27,27 @@ struct LlamaLayer {
   Vector ffn_norm;
   FeedForward feed_forward;
 
-  void visit(const Config& c, LayerVisitor v);
+  void visit(const Config& c, const Part& p, LayerVisitor v);
   void forward(Pass& pass, const Config& c, const device::Tensor& x) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);
 };
 
-void LlamaLayer::visit(const Config& c, LayerVisitor v) {
+void LlamaLayer::visit(const Config& c, const Part& p, LayerVisitor v) {
   const size_t q_width = c.num_heads * c.head_dim;
   const size_t kv_width = c.num_kv_heads * c.head_dim;
+  const Cut of_heads = rows_of(p.heads, c.head_dim);
+  const Cut of_kv_heads = rows_of(p.kv_heads, c.head_dim);
   v(attn_norm, "attn_norm.weight", {c.hidden_size});
-  v(attn_q, "attn_q.weight", {q_width, c.hidden_size}, Shard::column);
-  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, Shard::column);
-  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, Shard::column);
-  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, Shard::row);
-  v.optional(q_bias, "attn_q.bias", {q_width});
-  v.optional(k_bias, "attn_k.bias", {kv_width});
-  v.optional(v_bias, "attn_v.bias", {kv_width});
-  v.optional(output_bias, "attn_output.bias", {c.hidden_size});
+  v(attn_q, "attn_q.weight", {q_width, c.hidden_size}, of_heads);
+  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, of_kv_heads);
+  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, of_kv_heads);
+  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, columns_of(p.heads, c.head_dim));
+  v.optional(q_bias, "attn_q.bias", {q_width}, of_heads);
+  v.optional(k_bias, "attn_k.bias", {kv_width}, of_kv_heads);
+  v.optional(v_bias, "attn_v.bias", {kv_width}, of_kv_heads);
+  if (p.adds_biases()) v.optional(output_bias, "attn_output.bias", {c.hidden_size});
   v(ffn_norm, "ffn_norm.weight", {c.hidden_size});
-  feed_forward.visit(c, v);
+  feed_forward.visit(c, p, v);
 }
 
 // x [rows, hidden], changed in place.
@@ -93,8 +95,8 @@ extern const Family llama;
 const Family llama = {
     .name = "llama",
     .read_config = read_llama_config,
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<LlamaLayer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<LlamaLayer>>(whole, part);
     },
 };
 

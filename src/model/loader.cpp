@@ -1,15 +1,19 @@
 #include "model/loader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/assert.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "gguf/layer_name.h"
+#include "gguf/summary.h"
 #include "model/families.h"
+#include "model/tensor_slice.h"
 #include "quant/format.h"
 
 namespace evener::model {
@@ -29,39 +33,6 @@ bool same_shape(const gguf::Tensor& tensor, const std::vector<size_t>& shape) {
   while (stored.size() > shape.size() && stored.front() == 1) stored.erase(stored.begin());
   while (stored.size() < shape.size()) stored.insert(stored.begin(), 1);
   return std::ranges::equal(stored, shape);
-}
-
-// Of the tensor as a whole, which may be more than the spec's own part of it.
-const std::vector<size_t>& shape_in_file(const TensorSpec& spec) {
-  return spec.joint ? spec.joint->shape : spec.shape;
-}
-
-size_t count_rows(const std::vector<size_t>& shape) {
-  size_t rows = 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
-  return rows;
-}
-
-// Bytes of the tensor that are the spec's.
-size_t bytes_of(const TensorSpec& spec, const gguf::Tensor& tensor) {
-  if (!spec.joint) return tensor.size_bytes();
-  return tensor.size_bytes() / count_rows(spec.joint->shape) * count_rows(spec.shape);
-}
-
-// The spec's rows of a tensor whose shape was checked.
-std::vector<std::byte> gather_rows(const JointTensor& joint, std::span<const std::byte> tensor) {
-  const size_t num_rows = count_rows(joint.shape);
-  const size_t row_bytes = tensor.size() / num_rows;
-  size_t wanted = 0;
-  for (const RowRange& range : joint.rows) wanted += range.count;
-  std::vector<std::byte> gathered;
-  gathered.reserve(wanted * row_bytes);
-  for (const RowRange& range : joint.rows) {
-    EVENER_ASSERT(range.begin + range.count <= num_rows);
-    const auto rows = tensor.subspan(range.begin * row_bytes, range.count * row_bytes);
-    gathered.insert(gathered.end(), rows.begin(), rows.end());
-  }
-  return gathered;
 }
 
 std::string file_shape_text(const std::vector<size_t>& shape) {
@@ -96,11 +67,10 @@ void Checker::check(const TensorSpec& spec) {
     return;
   }
   used_.insert(tensor->name);
-  const std::vector<size_t>& shape = shape_in_file(spec);
-  if (!same_shape(*tensor, shape)) {
+  if (!same_shape(*tensor, spec.shape)) {
     problems_.push_back(file_.label(tensor->name) + " has shape " +
                         gguf::shape_text(tensor->shape) + ", the metadata ask for " +
-                        file_shape_text(shape));
+                        file_shape_text(spec.shape));
   }
   if (quant::find_format(tensor->dtype) == nullptr) {
     problems_.push_back(file_.label(tensor->name) + " has type " +
@@ -143,25 +113,40 @@ class Summer final : public TensorVisitor {
  public:
   explicit Summer(const gguf::File& file) : file_(file) {}
 
-  void matrix(Matrix&, const TensorSpec& spec) override { add(spec); }
-  void vector(Vector&, const TensorSpec& spec) override { add(spec); }
+  void matrix(Matrix&, const TensorSpec& spec) override;
+  void vector(Vector&, const TensorSpec& spec) override;
   size_t bytes() const { return bytes_; }
   size_t largest_copy_bytes() const { return largest_copy_bytes_; }
 
- private:
-  void add(const TensorSpec& spec) {
-    const gguf::Tensor* tensor = find(file_, spec);
-    if (tensor == nullptr || stays_in_file(spec, *tensor)) return;
-    const size_t bytes = bytes_of(spec, *tensor);
-    bytes_ += bytes;
-    const size_t made = tensor->bytes.empty() ? tensor->size_bytes() : 0;
-    largest_copy_bytes_ = std::max(largest_copy_bytes_, made + (spec.joint ? bytes : 0));
-  }
+  // Matrices that are F16 because the part cuts their blocks, and what they take.
+  size_t num_decoded() const { return num_decoded_; }
+  size_t decoded_bytes() const { return decoded_bytes_; }
 
+ private:
   const gguf::File& file_;
   size_t bytes_ = 0;
   size_t largest_copy_bytes_ = 0;
+  size_t num_decoded_ = 0;
+  size_t decoded_bytes_ = 0;
 };
+
+void Summer::matrix(Matrix&, const TensorSpec& spec) {
+  const gguf::Tensor* tensor = find(file_, spec);
+  if (tensor == nullptr || stays_in_file(spec, *tensor)) return;
+  const TensorSlice slice(spec, *tensor);
+  const size_t bytes = slice.size_bytes();
+  bytes_ += bytes;
+  const size_t made = tensor->bytes.empty() ? tensor->size_bytes() : 0;
+  largest_copy_bytes_ = std::max(largest_copy_bytes_, made + (slice.is_piece() ? 0 : bytes));
+  if (!slice.cuts_blocks()) return;
+  ++num_decoded_;
+  decoded_bytes_ += bytes;
+}
+
+void Summer::vector(Vector&, const TensorSpec& spec) {
+  const gguf::Tensor* tensor = find(file_, spec);
+  if (tensor != nullptr) bytes_ += num_values(spec) * sizeof(float);
+}
 
 // Fills the slots. The first error ends the work; the remaining tensors are passed over.
 class Uploader final : public TensorVisitor {
@@ -181,8 +166,9 @@ class Uploader final : public TensorVisitor {
  private:
   template <class Upload>
   void run(const TensorSpec& spec, Upload upload);
-  Result<void> upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
-  Result<void> upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
+  // Both return how many bytes were loaded.
+  Result<size_t> upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
+  Result<size_t> upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor);
 
   const gguf::File& file_;
   device::Device& device_;
@@ -197,9 +183,10 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
   if (!status_) return;
   const gguf::Tensor* tensor = find(file_, spec);
   if (tensor == nullptr) return;
-  status_ = upload(*tensor);
-  if (!status_ || stays_in_file(spec, *tensor)) return;
-  done_ += bytes_of(spec, *tensor);
+  const Result<size_t> loaded = upload(*tensor);
+  if (!loaded) status_ = loaded.error();
+  if (!loaded || stays_in_file(spec, *tensor)) return;
+  done_ += *loaded;
   if (progress_ && !progress_(done_, total_)) {
     status_ = Error{.code = Code::cancelled,
                     .doing = "load model",
@@ -209,49 +196,67 @@ void Uploader::run(const TensorSpec& spec, Upload upload) {
   }
 }
 
-Result<void> Uploader::upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
-  const size_t rank = spec.shape.size();
-  std::vector<std::byte> room;
-  ASSIGN_OR_RETURN(std::span<const std::byte> bytes, file_.read(tensor, room));
-  const std::vector<std::byte> gathered =
-      spec.joint ? gather_rows(*spec.joint, bytes) : std::vector<std::byte>();
-  if (spec.joint) bytes = gathered;
+Result<size_t> Uploader::upload(Matrix& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+  const TensorSlice slice(spec, tensor);
+  std::vector<std::byte> made;
+  ASSIGN_OR_RETURN(const std::span<const std::byte> whole, file_.read(tensor, made));
+  std::vector<std::byte> copied;
+  std::span<const std::byte> bytes = slice.of(whole, copied);
+  if (spec.use == device::WeightUse::embedding && !made.empty()) {
+    if (bytes.size() < made.size()) {
+      slot.made.assign(bytes.begin(), bytes.end());
+    } else {
+      slot.made = std::move(made);
+    }
+    bytes = slot.made;
+  }
   const device::WeightSource source{.name = spec.name,
-                                    .dtype = tensor.dtype,
-                                    .outputs = spec.shape[rank - 2],
-                                    .inputs = spec.shape[rank - 1],
+                                    .dtype = slice.dtype(),
+                                    .outputs = slice.outputs(),
+                                    .inputs = slice.inputs(),
                                     .bytes = bytes,
-                                    .num_experts = rank == 3 ? spec.shape[0] : 1};
+                                    .num_experts = slice.num_experts()};
   ASSIGN_OR_RETURN(slot.weight, device_.upload(source, spec.use));
-  if (spec.use == device::WeightUse::embedding) slot.made = std::move(room);
-  return {};
+  return slice.size_bytes();
 }
 
-Result<void> Uploader::upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
+Result<size_t> Uploader::upload(Vector& slot, const TensorSpec& spec, const gguf::Tensor& tensor) {
   std::vector<std::byte> room;
   ASSIGN_OR_RETURN(const auto bytes, file_.read(tensor, room));
-  std::vector<float> values(tensor.num_elements());
-  quant::find_format(tensor.dtype)->decode(bytes, values.data());
-  ASSIGN_OR_RETURN(slot.buffer, device_.allocate(values.size() * sizeof(float)));
-  const size_t cols = spec.shape.back();
+  const std::vector<float> values = slice_values(spec, tensor, bytes);
+  const size_t size_bytes = values.size() * sizeof(float);
+  ASSIGN_OR_RETURN(slot.buffer, device_.allocate(size_bytes));
+  const size_t cols = spec.shape.size() == 1 ? values.size() : spec.shape.back();
   slot.tensor = {.buffer = slot.buffer.get(),
                  .offset = 0,
                  .rows = values.size() / cols,
                  .cols = cols,
                  .stride = cols};
   device_.write(values, slot.tensor);
-  return {};
+  return size_bytes;
+}
+
+// "layers 3 to 5, shard 1 of 2"
+std::string part_text(const Part& part) {
+  return fmt::format("layers {} to {}, shard {} of {}", part.layers.begin, part.layers.end() - 1,
+                     part.shard, part.num_shards);
 }
 
 }  // namespace
 
+Result<std::unique_ptr<Model>> describe_model(const gguf::File& file, const Part& part) {
+  ASSIGN_OR_RETURN(const Config config, read_config(file));
+  const Family& family = *find_family(config.family);
+  const std::unique_ptr<Model> whole = family.create(config, whole_part(config));
+  Checker checker(file);
+  whole->visit(checker);
+  RETURN_IF_ERROR(checker.finish(config));
+  return family.create(config, part);
+}
+
 Result<std::unique_ptr<Model>> describe_model(const gguf::File& file) {
   ASSIGN_OR_RETURN(const Config config, read_config(file));
-  std::unique_ptr<Model> model = find_family(config.family)->create(config);
-  Checker checker(file);
-  model->visit(checker);
-  RETURN_IF_ERROR(checker.finish(config));
-  return model;
+  return describe_model(file, whole_part(config));
 }
 
 size_t weight_bytes(const gguf::File& file, Model& model) {
@@ -266,13 +271,25 @@ size_t loading_bytes(const gguf::File& file, Model& model) {
   return summer.largest_copy_bytes();
 }
 
-Result<std::unique_ptr<Model>> load_model(const gguf::File& file, device::Device& device,
-                                          const LoadProgress& progress) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Model> model, describe_model(file));
-  Uploader uploader(file, device, progress, weight_bytes(file, *model));
+Result<std::unique_ptr<Model>> load_model(const gguf::File& file, const Part& part,
+                                          device::Device& device, const LoadProgress& progress) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Model> model, describe_model(file, part));
+  Summer summer(file);
+  model->visit(summer);
+  if (summer.num_decoded() > 0) {
+    log::info("{}: {}: cut inside the blocks of {} matrices, which take {} as F16", file.name(),
+              part_text(part), summer.num_decoded(), gguf::bytes_text(summer.decoded_bytes()));
+  }
+  Uploader uploader(file, device, progress, summer.bytes());
   model->visit(uploader);
   RETURN_IF_ERROR(uploader.finish());
   return model;
+}
+
+Result<std::unique_ptr<Model>> load_model(const gguf::File& file, device::Device& device,
+                                          const LoadProgress& progress) {
+  ASSIGN_OR_RETURN(const Config config, read_config(file));
+  return load_model(file, whole_part(config), device, progress);
 }
 
 }  // namespace evener::model

@@ -17,17 +17,6 @@ MlpShape shared_shape(const Config& c) {
       .hidden_size = c.hidden_size, .intermediate_size = c.mixture.shared_size, .suffix = "_shexp"};
 }
 
-// The tensor that holds gate and up of each expert one behind the other. `half` 0 is gate.
-JointTensor half_of_joint(const Config& c, size_t half) {
-  const MixtureConfig& m = c.mixture;
-  JointTensor joint{.shape = {m.num_experts, 2 * m.intermediate_size, c.hidden_size}, .rows = {}};
-  for (size_t e = 0; e < m.num_experts; ++e) {
-    joint.rows.push_back(
-        {.begin = (2 * e + half) * m.intermediate_size, .count = m.intermediate_size});
-  }
-  return joint;
-}
-
 // The width of the experts, which files may state once a layer.
 Result<size_t> read_expert_size(const gguf::File& file, const Config& config) {
   const std::string key = config.family + ".expert_feed_forward_length";
@@ -49,27 +38,33 @@ Result<size_t> read_expert_size(const gguf::File& file, const Config& config) {
 
 }  // namespace
 
-void Mixture::visit(const Config& c, LayerVisitor& v) {
+void Mixture::visit(const Config& c, const Part& p, LayerVisitor& v) {
   const MixtureConfig& m = c.mixture;
   const size_t intermediate = m.intermediate_size;
-  v(router, "ffn_gate_inp.weight", {m.num_experts, c.hidden_size}, Shard::none);
-  if (m.gate_up_joined) {
+  v(router, "ffn_gate_inp.weight", {m.num_experts, c.hidden_size});
+  const Range channels = p.expert_intermediate;
+  if (m.gate_up_joined) {  // gate's rows of an expert, then up's
     const char* const name = "ffn_gate_up_exps.weight";
-    const auto shape = {m.num_experts, intermediate, c.hidden_size};
-    v.part(gate, name, half_of_joint(c, 0), shape, Shard::column);
-    v.part(up, name, half_of_joint(c, 1), shape, Shard::column);
+    const Range behind{.begin = intermediate + channels.begin, .count = channels.count};
+    const auto shape = {m.num_experts, 2 * intermediate, c.hidden_size};
+    v(gate, name, shape, {.experts = {p.experts}, .rows = {channels}});
+    v(up, name, shape, {.experts = {p.experts}, .rows = {behind}});
   } else {
-    v(gate, "ffn_gate_exps.weight", {m.num_experts, intermediate, c.hidden_size}, Shard::column);
-    v(up, "ffn_up_exps.weight", {m.num_experts, intermediate, c.hidden_size}, Shard::column);
+    const auto shape = {m.num_experts, intermediate, c.hidden_size};
+    const Cut outputs{.experts = {p.experts}, .rows = {channels}};
+    v(gate, "ffn_gate_exps.weight", shape, outputs);
+    v(up, "ffn_up_exps.weight", shape, outputs);
   }
-  v(down, "ffn_down_exps.weight", {m.num_experts, c.hidden_size, intermediate}, Shard::row);
+  v(down, "ffn_down_exps.weight", {m.num_experts, c.hidden_size, intermediate},
+    {.experts = {p.experts}, .columns = {channels}});
   if (m.shared_size == 0) return;
-  v(shared_gate, "ffn_gate_inp_shexp.weight", {1, c.hidden_size}, Shard::none);
-  shared.visit(shared_shape(c), v);
+  v(shared_gate, "ffn_gate_inp_shexp.weight", {1, c.hidden_size});
+  shared.visit(shared_shape(c), p.shared_intermediate, p, v);
 }
 
 device::Tensor Mixture::forward(Pass& pass, const device::Tensor& h) const {
-  const device::ExpertWeights experts{.gate = gate.get(), .up = up.get(), .down = down.get()};
+  const device::ExpertWeights experts{
+      .gate = gate.get(), .up = up.get(), .down = down.get(), .first_expert = first_expert};
   if (!shared_gate) return pass.experts(layer, h, pass.linear(h, *router), experts);
   const auto [logits, share] = pass.linear<2>(h, {{{router.get()}, {shared_gate.get()}}});
   const device::Tensor y = pass.experts(layer, h, logits, experts);
@@ -118,15 +113,15 @@ Result<void> read_mixture_config(const gguf::File& file, Config& config) {
 
 FeedForward::FeedForward(const Config& c, size_t layer) {
   if (c.mixture.num_experts > 0) {
-    mixture.emplace(layer);
+    mixture.emplace(layer, c.mixture.first_expert);
   } else {
     dense.emplace();
   }
 }
 
-void FeedForward::visit(const Config& c, LayerVisitor& v) {
-  if (mixture) mixture->visit(c, v);
-  if (dense) dense->visit(dense_shape(c), v);
+void FeedForward::visit(const Config& c, const Part& p, LayerVisitor& v) {
+  if (mixture) mixture->visit(c, p, v);
+  if (dense) dense->visit(dense_shape(c), p.intermediate, p, v);
 }
 
 device::Tensor FeedForward::forward(Pass& pass, const device::Tensor& h) const {

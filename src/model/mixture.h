@@ -7,6 +7,7 @@
 #include "gguf/file.h"
 #include "model/config.h"
 #include "model/layers.h"
+#include "model/part.h"
 #include "model/pass.h"
 #include "model/weights.h"
 
@@ -18,18 +19,19 @@ namespace evener::model {
 //     y = sum_{e in S} w_e down_e(silu(gate_e(h)) * up_e(h))  +  sigmoid(h . g) shared(h)
 // Source: reference/models/qwen3moe.md, llama.md, qwen3next.md.
 struct Mixture {
-  explicit Mixture(size_t layer_index) : layer(layer_index) {}
+  Mixture(size_t layer_index, size_t first) : layer(layer_index), first_expert(first) {}
 
-  size_t layer;   // among layers with experts
-  Matrix router;  // [X, hidden]
-  Matrix gate;    // [X, intermediate, hidden]
-  Matrix up;      // [X, intermediate, hidden]
-  Matrix down;    // [X, hidden, intermediate]
+  size_t layer;         // among layers with experts
+  size_t first_expert;  // that the rank has
+  Matrix router;        // [X, hidden]
+  Matrix gate;          // [X, intermediate, hidden]
+  Matrix up;            // [X, intermediate, hidden]
+  Matrix down;          // [X, hidden, intermediate]
 
   DenseMlp shared;
   Matrix shared_gate;  // g, [1, hidden]; empty if there is no shared expert
 
-  void visit(const Config& c, LayerVisitor& v);
+  void visit(const Config& c, const Part& p, LayerVisitor& v);
   // h [rows, hidden]. Not yet summed over ranks.
   device::Tensor forward(Pass& pass, const device::Tensor& h) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);
@@ -47,7 +49,7 @@ struct FeedForward {
   std::optional<DenseMlp> dense;  // one of the two
   std::optional<Mixture> mixture;
 
-  void visit(const Config& c, LayerVisitor& v);
+  void visit(const Config& c, const Part& p, LayerVisitor& v);
   device::Tensor forward(Pass& pass, const device::Tensor& h) const;
   static size_t scratch_floats(const Config& c, size_t num_rows);
 };

@@ -6,17 +6,10 @@
 #include "base/error.h"
 #include "gguf/file.h"
 #include "model/config.h"
+#include "model/range.h"
 #include "parallel/layout.h"
 
 namespace evener::model {
-
-// Neighbours, counted from 0.
-struct Range {
-  size_t begin = 0;
-  size_t count = 0;
-  size_t end() const { return begin + count; }
-  bool operator==(const Range&) const = default;
-};
 
 // The part of a model that one rank has: neighbouring layers, and of each layer some of its heads
 // and channels. Every range counts in the whole model.
@@ -36,6 +29,9 @@ struct Part {
   Range experts;                   // routed; all of them, or
   Range expert_intermediate;       // all channels
   Range shared_intermediate;       // of the shared expert
+
+  // The bias of a map whose inputs are cut is to be in the sum of all shards once.
+  bool adds_biases() const { return shard == 0; }
 };
 
 // All of it.

@@ -1,12 +1,43 @@
 #include "model/pass.h"
 
 #include <cmath>
+#include <vector>
 
 namespace evener::model {
-device::Tensor Pass::embed(const device::Weight& weight) {
+namespace {
+
+// Ids within the range, counted from its begin; -1 for others.
+std::vector<int32_t> ids_within(const Range& range, std::span<const int32_t> ids) {
+  std::vector<int32_t> within(ids.size(), -1);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto id = static_cast<size_t>(ids[i]);
+    if (id >= range.begin && id < range.end()) within[i] = static_cast<int32_t>(id - range.begin);
+  }
+  return within;
+}
+
+}  // namespace
+
+// Each token's row is on one rank and zeros on the others, so that the sum is the row itself.
+device::Tensor Pass::embed(const device::Weight& weight, const Range& vocabulary) {
   const device::Tensor y = make(num_rows(), weight.inputs());
-  device_.embedding(weight, input_.tokens, y);
+  if (comms_.shards->size() == 1) {
+    device_.embedding(weight, input_.tokens, y);
+  } else {
+    device_.embedding(weight, ids_within(vocabulary, input_.tokens), y);
+    comms_.shards->all_reduce(device_, y);
+  }
   return y;
+}
+
+device::Tensor Pass::receive_rows(size_t width) {
+  const device::Tensor x = make(num_rows(), width);
+  comms_.stages->receive(device_, comms_.stages->rank() - 1, x);
+  return x;
+}
+
+void Pass::send_rows(const device::Tensor& x) {
+  comms_.stages->send(device_, comms_.stages->rank() + 1, x);
 }
 
 device::Tensor Pass::linear(const device::Tensor& x, const device::Weight& weight,
@@ -83,6 +114,15 @@ device::Tensor Pass::sigmoid_mul(const device::Tensor& x, const device::Tensor& 
 void Pass::add_reduced(const device::Tensor& x, const device::Tensor& part) {
   comms_.shards->all_reduce(device_, part);
   device_.add(part, x);
+}
+
+device::Tensor Pass::gather_columns(const device::Tensor& part, size_t cols) {
+  constexpr size_t kRoot = 0;
+  if (comms_.shards->size() == 1) return part;
+  const bool is_root = comms_.shards->rank() == kRoot;
+  const device::Tensor whole = is_root ? make(part.rows, cols) : device::Tensor();
+  if (part.rows > 0) comms_.shards->gather(device_, kRoot, part, whole);
+  return whole;
 }
 
 device::Tensor Pass::logit_rows(const device::Tensor& x) {

@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "model/config.h"
+#include "model/range.h"
 #include "model/rank_memory.h"
 #include "parallel/grid.h"
 
@@ -46,7 +47,14 @@ class Pass {
   size_t num_rows() const { return input_.tokens.size(); }
   device::Tensor make(size_t rows, size_t cols) { return memory_.scratch.make(rows, cols); }
 
-  device::Tensor embed(const device::Weight& weight);
+  // The rows of all tokens. `weight` has those of `vocabulary`; the ranks that share it have the
+  // others.
+  device::Tensor embed(const device::Weight& weight, const Range& vocabulary);
+
+  // Rows [rows, width] from the rank with the layer before, or to the one with the layer behind.
+  device::Tensor receive_rows(size_t width);
+  void send_rows(const device::Tensor& x);
+
   device::Tensor linear(const device::Tensor& x, const device::Weight& weight,
                         const device::Tensor& bias = {});
 
@@ -96,6 +104,10 @@ class Pass {
 
   // x += sum of `part` over the ranks that share the layer.
   void add_reduced(const device::Tensor& x, const device::Tensor& part);
+
+  // The parts of all ranks that share the layer side by side, [rows, cols], on the first of them; a
+  // tensor without rows on the others.
+  device::Tensor gather_columns(const device::Tensor& part, size_t cols);
 
   // The rows whose logits are wanted.
   device::Tensor logit_rows(const device::Tensor& x);

@@ -12,8 +12,8 @@ extern const Family qwen3;
 const Family qwen3 = {
     .name = "qwen3",
     .read_config = [](const gguf::File&, Config&) -> Result<void> { return {}; },
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<Qwen3Layer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<Qwen3Layer>>(whole, part);
     },
 };
 

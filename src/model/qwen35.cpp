@@ -21,8 +21,8 @@ extern const Family qwen35;
 const Family qwen35 = {
     .name = "qwen35",
     .read_config = read_qwen35_config,
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<HybridLayer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<HybridLayer>>(whole, part);
     },
 };
 

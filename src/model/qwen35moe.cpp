@@ -22,8 +22,8 @@ extern const Family qwen35moe;
 const Family qwen35moe = {
     .name = "qwen35moe",
     .read_config = read_qwen35moe_config,
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<HybridLayer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<HybridLayer>>(whole, part);
     },
 };
 

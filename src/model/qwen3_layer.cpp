@@ -6,18 +6,20 @@
 
 namespace evener::model {
 
-void Qwen3Layer::visit(const Config& c, LayerVisitor v) {
+void Qwen3Layer::visit(const Config& c, const Part& p, LayerVisitor v) {
   const size_t q_width = c.num_heads * c.head_dim;
   const size_t kv_width = c.num_kv_heads * c.head_dim;
+  const Cut of_heads = rows_of(p.heads, c.head_dim);
+  const Cut of_kv_heads = rows_of(p.kv_heads, c.head_dim);
   v(attn_norm, "attn_norm.weight", {c.hidden_size});
-  v(attn_q, "attn_q.weight", {q_width, c.hidden_size}, Shard::column);
-  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, Shard::column);
-  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, Shard::column);
+  v(attn_q, "attn_q.weight", {q_width, c.hidden_size}, of_heads);
+  v(attn_k, "attn_k.weight", {kv_width, c.hidden_size}, of_kv_heads);
+  v(attn_v, "attn_v.weight", {kv_width, c.hidden_size}, of_kv_heads);
   v(attn_q_norm, "attn_q_norm.weight", {c.head_dim});
   v(attn_k_norm, "attn_k_norm.weight", {c.head_dim});
-  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, Shard::row);
+  v(attn_output, "attn_output.weight", {c.hidden_size, q_width}, columns_of(p.heads, c.head_dim));
   v(ffn_norm, "ffn_norm.weight", {c.hidden_size});
-  feed_forward.visit(c, v);
+  feed_forward.visit(c, p, v);
 }
 
 void Qwen3Layer::forward(Pass& pass, const Config& c, const device::Tensor& x) const {

@@ -13,8 +13,8 @@ extern const Family qwen3moe;
 const Family qwen3moe = {
     .name = "qwen3moe",
     .read_config = read_mixture_config,
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<Qwen3Layer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<Qwen3Layer>>(whole, part);
     },
 };
 

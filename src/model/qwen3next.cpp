@@ -35,8 +35,8 @@ extern const Family qwen3next;
 const Family qwen3next = {
     .name = "qwen3next",
     .read_config = read_qwen3next_config,
-    .create = [](const Config& config) -> std::unique_ptr<Model> {
-      return std::make_unique<Decoder<HybridLayer>>(config);
+    .create = [](const Config& whole, const Part& part) -> std::unique_ptr<Model> {
+      return std::make_unique<Decoder<HybridLayer>>(whole, part);
     },
 };
 

@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/device.h"
+#include "model/range.h"
 
 namespace evener::model {
 
@@ -30,37 +31,33 @@ struct Vector {
   explicit operator bool() const { return buffer != nullptr; }
 };
 
-// How a tensor is cut when several ranks share a layer.
-enum class Shard {
-  none,    // every rank has all of it
-  column,  // outputs are split
-  row,     // inputs are split; the ranks' results are summed
+// What one of ours has of a tensor in a file, which may hold several of ours, and more than the
+// part of a rank. Ranges are in our order; an empty list means all there is.
+struct Cut {
+  std::vector<Range> experts = {};  // matrices of a stack
+  std::vector<Range> rows = {};     // outputs of each matrix; values of a vector
+  std::vector<Range> columns = {};  // inputs
 };
+
+// Rows, or columns, of members of which each has `width`.
+inline Cut rows_of(const Range& members, size_t width = 1) {
+  return {.rows = {scaled(members, width)}};
+}
+inline Cut columns_of(const Range& members, size_t width = 1) {
+  return {.columns = {scaled(members, width)}};
+}
 
 enum class Presence { required, optional };
 
-// Neighbouring rows of a tensor, counted over all its matrices.
-struct RowRange {
-  size_t begin = 0;
-  size_t count = 0;
-};
-
-// A tensor that holds more than one matrix of ours.
-struct JointTensor {
-  std::vector<size_t> shape;
-  std::vector<RowRange> rows;  // those of this matrix, in its order
-};
-
-// What a family says of one tensor. Names are the GGUF file's; shape is [outputs, inputs],
-// [experts, outputs, inputs] or [count].
+// What a family says of one tensor. Names are the GGUF file's; shape is the file's too: [outputs,
+// inputs], [experts, outputs, inputs] or [count].
 struct TensorSpec {
   std::string name;
   std::vector<size_t> shape;
-  Shard shard = Shard::none;
+  Cut cut = {};
   Presence presence = Presence::required;
   device::WeightUse use = device::WeightUse::linear;
   std::string substitute = {};  // tensor that stands in when this one is absent; empty if none may
-  std::optional<JointTensor> joint = {};  // what the tensor of this name is, if `shape` is a part
 };
 
 // Walks the tensors of a model. A family writes its list of tensors once, in visit(); checking,
@@ -79,30 +76,22 @@ class LayerVisitor {
       : visitor_(visitor), prefix_("blk." + std::to_string(layer) + ".") {}
 
   void operator()(Matrix& slot, const std::string& name, std::initializer_list<size_t> shape,
-                  Shard shard) {
-    visitor_.matrix(slot, spec(name, shape, shard, Presence::required));
+                  const Cut& cut = {}) {
+    visitor_.matrix(slot, spec(name, shape, cut, Presence::required));
   }
-  void operator()(Vector& slot, const std::string& name, std::initializer_list<size_t> shape) {
-    visitor_.vector(slot, spec(name, shape, Shard::none, Presence::required));
+  void operator()(Vector& slot, const std::string& name, std::initializer_list<size_t> shape,
+                  const Cut& cut = {}) {
+    visitor_.vector(slot, spec(name, shape, cut, Presence::required));
   }
-  void part(Matrix& slot, const std::string& name, const JointTensor& joint,
-            std::initializer_list<size_t> shape, Shard shard) {
-    TensorSpec part = spec(name, shape, shard, Presence::required);
-    part.joint = joint;
-    visitor_.matrix(slot, part);
-  }
-  void optional(Vector& slot, const std::string& name, std::initializer_list<size_t> shape) {
-    visitor_.vector(slot, spec(name, shape, Shard::none, Presence::optional));
+  void optional(Vector& slot, const std::string& name, std::initializer_list<size_t> shape,
+                const Cut& cut = {}) {
+    visitor_.vector(slot, spec(name, shape, cut, Presence::optional));
   }
 
  private:
-  TensorSpec spec(const std::string& name, std::vector<size_t> shape, Shard shard,
+  TensorSpec spec(const std::string& name, std::vector<size_t> shape, const Cut& cut,
                   Presence presence) const {
-    return {.name = prefix_ + name,
-            .shape = std::move(shape),
-            .shard = shard,
-            .presence = presence,
-            .substitute = {}};
+    return {.name = prefix_ + name, .shape = std::move(shape), .cut = cut, .presence = presence};
   }
 
   TensorVisitor& visitor_;

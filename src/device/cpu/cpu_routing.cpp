@@ -33,6 +33,9 @@ CpuRouting::CpuRouting(const RoutingShape& routing_shape, ExpertRoom room)
       room_(std::move(room)) {
   experts_.reserve(routing_shape.num_choices());
   weights_.reserve(routing_shape.num_choices());
+  kept_places_.reserve(routing_shape.num_choices());
+  kept_weights_.reserve(routing_shape.num_choices());
+  kept_ends_.reserve(routing_shape.num_rows);
 }
 
 void CpuRouting::begin(size_t num_rows) {
@@ -47,6 +50,34 @@ void CpuRouting::finish(size_t layer) {
   uint64_t* const uses = uses_.data() + layer * shape().num_experts;
   for (const int32_t expert : experts_) ++uses[expert];
   groups_.sort(experts_);
+}
+
+CpuRouting::Terms CpuRouting::terms(size_t row) const {
+  const size_t k = shape().num_chosen;
+  return {groups_.places().subspan(row * k, k), std::span(weights_).subspan(row * k, k)};
+}
+
+CpuRouting::Terms CpuRouting::kept_terms(size_t row) const {
+  const size_t begin = row == 0 ? 0 : kept_ends_[row - 1];
+  const size_t count = kept_ends_[row] - begin;
+  return {std::span(kept_places_).subspan(begin, count),
+          std::span(kept_weights_).subspan(begin, count)};
+}
+
+void CpuRouting::keep(Range places) {
+  kept_places_.clear();
+  kept_weights_.clear();
+  kept_ends_.clear();
+  for (size_t row = 0; row < num_rows_; ++row) {
+    const Terms all = terms(row);
+    for (size_t k = 0; k < all.places.size(); ++k) {
+      const auto place = size_t(all.places[k]);
+      if (place < places.begin || place >= places.end) continue;
+      kept_places_.push_back(all.places[k]);
+      kept_weights_.push_back(all.weights[k]);
+    }
+    kept_ends_.push_back(kept_places_.size());
+  }
 }
 
 std::span<const uint64_t> CpuRouting::uses(size_t layer) const {

@@ -36,6 +36,15 @@ class CpuRouting final : public Routing {
   int32_t* experts(size_t row) { return experts_.data() + row * shape().num_chosen; }
   float* weights(size_t row) { return weights_.data() + row * shape().num_chosen; }
 
+  // What a row sums up: places, and the weights of what stands there.
+  struct Terms {
+    std::span<const int32_t> places;
+    std::span<const float> weights;
+  };
+  Terms terms(size_t row) const;       // all its choices
+  Terms kept_terms(size_t row) const;  // those that keep() kept, in the same order
+  void keep(Range places);
+
   std::span<const int32_t> all_experts() const { return experts_; }
   std::span<const float> all_weights() const { return weights_; }
   std::span<const uint64_t> uses(size_t layer) const;
@@ -49,6 +58,9 @@ class CpuRouting final : public Routing {
   std::vector<float> weights_;
   std::vector<uint64_t> uses_;  // [layers, X]
   ExpertGroups groups_;
+  std::vector<int32_t> kept_places_;  // row after row
+  std::vector<float> kept_weights_;
+  std::vector<size_t> kept_ends_;  // [rows]
   ExpertRoom room_;
 };
 

@@ -15,6 +15,21 @@ size_t grain_for(size_t cost) {
   return std::max<size_t>(1, kPieceCost / std::max<size_t>(1, cost));
 }
 
+using Group = ExpertGroups::Group;
+
+// Of neighbouring groups.
+Range places_of(std::span<const Group> groups) {
+  if (groups.empty()) return {0, 0};
+  return {groups.front().places.begin, groups.back().places.end};
+}
+
+Range panels_of(std::span<const Group> groups) {
+  if (groups.empty()) return {0, 0};
+  const Group& last = groups.back();
+  const size_t num_rows = last.places.end - last.places.begin;
+  return {groups.front().first_panel, last.first_panel + (num_rows + kPanelRows - 1) / kPanelRows};
+}
+
 class Call {
  public:
   Call(ThreadPool& pool, const ExpertKernels& kernels, const CpuRouting& routing, ConstMatrixView x,
@@ -27,8 +42,9 @@ class Call {
   void sum_up(MatrixView y) const;
 
  private:
-  using Group = ExpertGroups::Group;
-
+  // body(place, panel) for what the experts here have to do.
+  template <class Body>
+  void for_each_place(size_t grain, Body body) const;
   void gather_row(size_t place, size_t panel) const;
   PreparedInput input_of(const HostLinearPart& part, const Group& group) const;
   std::byte* panels_of_rows(Activations kind) const;
@@ -38,7 +54,10 @@ class Call {
   ThreadPool& pool_;
   const ExpertKernels& kernels_;
   const CpuRouting& routing_;
-  const ExpertGroups& groups_;
+  bool has_all_experts_;
+  size_t first_expert_;
+  std::span<const Group> groups_;  // of the experts that are here
+  Range panels_;
   const ExpertRoom& room_;
   ConstMatrixView x_;
   size_t hidden_;
@@ -54,12 +73,16 @@ Call::Call(ThreadPool& pool, const ExpertKernels& kernels, const CpuRouting& rou
     : pool_(pool),
       kernels_(kernels),
       routing_(routing),
-      groups_(routing.groups()),
+      has_all_experts_(weights.gate->num_experts() == routing.shape().num_experts),
+      first_expert_(weights.first_expert),
+      groups_(
+          routing.groups().groups_of({first_expert_, first_expert_ + weights.gate->num_experts()})),
+      panels_(panels_of(groups_)),
       room_(routing.room()),
       x_(x),
       hidden_(routing.shape().hidden_size),
       intermediate_(routing.shape().intermediate_size) {
-  const size_t places = groups_.choices().size();
+  const size_t places = routing.groups().choices().size();
   rows_ = {room_.rows.floats(), places, hidden_, hidden_};
   halves_ = {room_.halves.floats(), places, 2 * intermediate_, 2 * intermediate_};
   float* const halves = halves_.data;
@@ -70,20 +93,26 @@ Call::Call(ThreadPool& pool, const ExpertKernels& kernels, const CpuRouting& rou
   down_ = {weights.down, nullptr, rows_};
 }
 
+template <class Body>
+void Call::for_each_place(size_t grain, Body body) const {
+  const auto all = routing_.groups().panels();
+  pool_.parallel_for(panels_.end - panels_.begin, grain, [&](size_t begin, size_t end) {
+    for (size_t panel = panels_.begin + begin; panel < panels_.begin + end; ++panel) {
+      for (size_t place = all[panel].begin; place < all[panel].end; ++place) body(place, panel);
+    }
+  });
+}
+
 // Rows as the first maps want them, expert by expert.
 void Call::gather() const {
-  pool_.parallel_for(groups_.panels().size(), grain_for(kPanelRows * hidden_ * 2),
-                     [&](size_t begin, size_t end) {
-                       for (size_t panel = begin; panel < end; ++panel) {
-                         const Range places = groups_.panels()[panel];
-                         for (size_t p = places.begin; p < places.end; ++p) gather_row(p, panel);
-                       }
-                     });
+  for_each_place(grain_for(kPanelRows * hidden_ * 2),
+                 [&](size_t place, size_t panel) { gather_row(place, panel); });
 }
 
 void Call::gather_row(size_t place, size_t panel) const {
-  const size_t row = size_t(groups_.choices()[place]) / routing_.shape().num_chosen;
-  const size_t row_of_panel = place - groups_.panels()[panel].begin;
+  const ExpertGroups& all = routing_.groups();
+  const size_t row = size_t(all.choices()[place]) / routing_.shape().num_chosen;
+  const size_t row_of_panel = place - all.panels()[panel].begin;
   if (any_wants(gate_and_up_, Activations::f32)) {
     std::memcpy(rows_.row(place), x_.row(row), hidden_ * sizeof(float));
   }
@@ -112,7 +141,7 @@ PreparedInput Call::input_of(const HostLinearPart& part, const Group& group) con
 
 // Pieces [0, n) are of the first group, the next n of the second.
 void Call::multiply(std::span<const HostLinearPart> parts) const {
-  const auto groups = groups_.groups();
+  const auto groups = groups_;
   const Pieces pieces(parts);
   const size_t total = groups.size() * pieces.total();
   const bool few = std::ranges::all_of(
@@ -139,7 +168,10 @@ void Call::multiply(const HostLinearPart& part, const Group& group, Range groups
   const size_t num_rows = group.places.end - group.places.begin;
   HostLinearPart of_group = part;
   of_group.y.data = part.y.row(group.places.begin);
-  LinearJob job{.part = of_group, .expert = group.expert, .rows = {0, num_rows}, .groups = groups};
+  LinearJob job{.part = of_group,
+                .expert = group.expert - first_expert_,
+                .rows = {0, num_rows},
+                .groups = groups};
   if (num_rows <= kFewRows) return kernels.few_rows(linear_args(job, input));
   for (size_t row = 0; row < num_rows; row += kTileRows) {
     job.rows = {row, std::min(row + kTileRows, num_rows)};
@@ -158,15 +190,9 @@ void Call::activate() const {
     if (kind == Activations::f32) return;
     round_row(kernels_.linear, kind, {gate, intermediate_},
               room_.halves_rounded.data() + panel * panel_bytes,
-              place - groups_.panels()[panel].begin);
+              place - routing_.groups().panels()[panel].begin);
   };
-  pool_.parallel_for(groups_.panels().size(), grain_for(kPanelRows * intermediate_ * kSigmoidCost),
-                     [&](size_t begin, size_t end) {
-                       for (size_t panel = begin; panel < end; ++panel) {
-                         const Range places = groups_.panels()[panel];
-                         for (size_t p = places.begin; p < places.end; ++p) activate_row(p, panel);
-                       }
-                     });
+  for_each_place(grain_for(kPanelRows * intermediate_ * kSigmoidCost), activate_row);
 }
 
 // Rows are cut so that one wide row keeps all threads busy.
@@ -179,12 +205,13 @@ void Call::sum_up(MatrixView y) const {
     for (size_t i = begin; i < end; ++i) {
       const size_t row = i / pieces;
       const size_t column = i % pieces * kCols;
-      const size_t choice = row * num_chosen;
+      const CpuRouting::Terms terms =
+          has_all_experts_ ? routing_.terms(row) : routing_.kept_terms(row);
       kernels_.ops.weighted_sum({.x = rows_.data + column,
                                  .x_stride = rows_.stride,
-                                 .rows = groups_.places().data() + choice,
-                                 .weights = routing_.all_weights().data() + choice,
-                                 .num_rows = num_chosen,
+                                 .rows = terms.places.data(),
+                                 .weights = terms.weights.data(),
+                                 .num_rows = terms.places.size(),
                                  .y = y.row(row) + column,
                                  .n = std::min(kCols, hidden_ - column)});
     }
@@ -198,21 +225,28 @@ void check(const CpuRouting& routing, const ExpertWeights& weights, ConstMatrixV
   EVENER_ASSERT(y.rows == x.rows);
   EVENER_ASSERT(x.cols == shape.hidden_size);
   EVENER_ASSERT(y.cols == shape.hidden_size);
+  const size_t num_present = weights.gate->num_experts();
+  EVENER_ASSERT(weights.first_expert + num_present <= shape.num_experts);
   for (const Weight* const half : {weights.gate, weights.up}) {
-    EVENER_ASSERT(half->num_experts() == shape.num_experts);
+    EVENER_ASSERT(half->num_experts() == num_present);
     EVENER_ASSERT(half->inputs() == shape.hidden_size);
     EVENER_ASSERT(half->outputs() == shape.intermediate_size);
   }
-  EVENER_ASSERT(weights.down->num_experts() == shape.num_experts);
+  EVENER_ASSERT(weights.down->num_experts() == num_present);
   EVENER_ASSERT(weights.down->inputs() == shape.intermediate_size);
   EVENER_ASSERT(weights.down->outputs() == shape.hidden_size);
 }
 
 }  // namespace
 
-void expert_ffn(ThreadPool& pool, const ExpertKernels& kernels, const CpuRouting& routing,
+void expert_ffn(ThreadPool& pool, const ExpertKernels& kernels, CpuRouting& routing,
                 ConstMatrixView x, const ExpertWeights& weights, MatrixView y) {
   check(routing, weights, x, y);
+  const size_t num_present = weights.gate->num_experts();
+  if (num_present < routing.shape().num_experts) {
+    const Range experts{weights.first_expert, weights.first_expert + num_present};
+    routing.keep(places_of(routing.groups().groups_of(experts)));
+  }
   const Call call(pool, kernels, routing, x, weights);
   call.gather();
   call.gate_and_up();

@@ -22,7 +22,7 @@ struct ExpertKernels {
 // row of y has the same bits whatever the rows beside it: its experts are linear maps, which
 // promise that, and are summed in the order in which they were chosen.
 // Judge: tests/reference/experts.cpp.
-void expert_ffn(ThreadPool& pool, const ExpertKernels& kernels, const CpuRouting& routing,
+void expert_ffn(ThreadPool& pool, const ExpertKernels& kernels, CpuRouting& routing,
                 ConstMatrixView x, const ExpertWeights& weights, MatrixView y);
 
 }  // namespace evener::device::cpu

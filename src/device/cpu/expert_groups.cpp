@@ -35,6 +35,12 @@ void ExpertGroups::sort(std::span<const int32_t> experts) {
   }
 }
 
+std::span<const ExpertGroups::Group> ExpertGroups::groups_of(Range experts) const {
+  const auto begin = std::ranges::lower_bound(groups_, experts.begin, {}, &Group::expert);
+  const auto end = std::ranges::lower_bound(groups_, experts.end, {}, &Group::expert);
+  return {begin, end};
+}
+
 void ExpertGroups::add_group(size_t expert, Range places) {
   groups_.push_back({.expert = expert, .places = places, .first_panel = panels_.size()});
   for (size_t begin = places.begin; begin < places.end; begin += kPanelRows) {

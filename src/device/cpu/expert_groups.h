@@ -26,7 +26,8 @@ class ExpertGroups {
   // `experts` holds each choice's; within an expert the order stays.
   void sort(std::span<const int32_t> experts);
 
-  std::span<const Group> groups() const { return groups_; }      // of the experts in use
+  std::span<const Group> groups() const { return groups_; }      // of the experts in use, rising
+  std::span<const Group> groups_of(Range experts) const;         // of those
   std::span<const Range> panels() const { return panels_; }      // places, up to kPanelRows each
   std::span<const int32_t> choices() const { return choices_; }  // by place
   std::span<const int32_t> places() const { return places_; }    // by choice

@@ -58,7 +58,7 @@ void KernelDevice::route(Routing& routing, size_t layer, const Tensor& logits,
 
 void KernelDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
                               const Tensor& y) {
-  const auto& choices = static_cast<const CpuRouting&>(routing);
+  auto& choices = static_cast<CpuRouting&>(routing);
   cpu::expert_ffn(*pool_, {.ops = kernels_, .linear = linear_kernels_}, choices,
                   {data_of(x), x.rows, x.cols, x.stride}, weights,
                   {data_of(y), y.rows, y.cols, y.stride});
