@@ -4,37 +4,14 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <system_error>
 
 #include "base/assert.h"
+#include "base/spin.h"
 
 namespace evener {
 namespace {
-
-// Longer than the gaps between the regions of one decode step, short against a scheduler tick.
-constexpr auto kSpinTime = std::chrono::microseconds(60);
-constexpr int kSpinsPerClockRead = 32;
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-// Spins until done() or kSpinTime has passed; says which.
-template <class Done>
-bool spin_until(Done done) {
-  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
-  do {
-    for (int i = 0; i < kSpinsPerClockRead; ++i) {
-      if (done()) return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < deadline);
-  return false;
-}
 
 Status pin(pthread_t thread, int cpu) {
   if (cpu >= 0 && cpu < CPU_SETSIZE) {

@@ -36,8 +36,16 @@ class Comm {
   virtual void send(device::Device& device, size_t to, const device::Tensor& x) = 0;
   virtual void receive(device::Device& device, size_t from, const device::Tensor& x) = 0;
 
-  // Error: unavailable, once the group is broken.
+  // Breaks the group if x, which should be the same bits on all ranks, is not: names the rank that
+  // differs from most others, or all where there is no majority.
+  virtual void verify_same(device::Device& device, const device::Tensor& x) = 0;
+
+  // Error: unavailable, once the group is broken. From any thread.
   virtual Status status() const = 0;
+
+  // Breaks the group, and with it the grid that it belongs to, unless it is broken already. From
+  // any thread.
+  virtual void break_with(Error error) = 0;
 };
 
 // A rank on its own: nothing to sum, nobody to send to.
@@ -50,7 +58,9 @@ class SoloComm final : public Comm {
   void broadcast(device::Device&, size_t, const device::Tensor&) override {}
   void send(device::Device&, size_t, const device::Tensor&) override;
   void receive(device::Device&, size_t, const device::Tensor&) override;
+  void verify_same(device::Device&, const device::Tensor&) override {}
   Status status() const override { return {}; }
+  void break_with(Error) override {}
 };
 
 }  // namespace evener::parallel

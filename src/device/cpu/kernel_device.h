@@ -20,7 +20,7 @@ namespace evener::device::cpu {
 // The CPU device: checks the shapes of each operation, splits it over the pool's threads and calls
 // the kernels of one instruction set. Work that is smaller than waking a thread stays on the
 // caller.
-class KernelDevice final : public Device {
+class KernelDevice : public Device {
  public:
   KernelDevice(DeviceInfo info, const OpsKernels& kernels, const LinearKernels& linear_kernels,
                std::unique_ptr<ThreadPool> pool);

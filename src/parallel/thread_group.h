@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "parallel/thread_grid.h"
+
+namespace evener::parallel {
+
+// What a call is about; those that meet must say the same.
+struct CallShape {
+  CallKind kind = CallKind::all_reduce;
+  uint32_t root = 0;
+  uint32_t rows = 0;
+  uint32_t cols = 0;
+  bool operator==(const CallShape&) const = default;
+};
+
+// Collective calls run in rounds, one for each piece of a tensor, that all members number alike.
+// What a member has done last: behind a store of it the others may read what it says.
+enum class Phase : uint64_t { posted, reduced, done };
+inline constexpr uint64_t progress_at(uint64_t round, Phase phase) {
+  return 3 * round + uint64_t(phase);
+}
+inline constexpr uint64_t kFirstRound = 2;  // the one before is done from the start
+
+// What a member of a group shows the others. Shapes and slots are those of even and odd rounds: a
+// member fills one for a round when all others are done with the round before the last.
+struct alignas(64) Seat {
+  std::atomic<uint64_t> progress = progress_at(kFirstRound - 1, Phase::done);
+  std::array<CallShape, 2> shapes;
+};
+
+// Up to two tensors on the way from one member to another.
+struct Mailbox {
+  struct Message {
+    CallShape shape;
+    std::unique_ptr<float[]> values;
+    size_t room = 0;  // of values, in floats
+  };
+  alignas(64) std::atomic<uint64_t> sent = 0;
+  alignas(64) std::atomic<uint64_t> taken = 0;
+  std::array<Message, 2> messages;
+};
+
+// Memory through which the ranks of a group of threads reach each other.
+struct ThreadGroup {
+  ThreadGroup(std::shared_ptr<ThreadGrid> group_grid, std::vector<size_t> group_members);
+
+  Mailbox& mailbox(size_t from, size_t to) { return mailboxes[from * members.size() + to]; }
+
+  std::shared_ptr<ThreadGrid> grid;
+  std::vector<size_t> members;  // their numbers in the grid
+  std::vector<Seat> seats;
+  std::vector<std::array<std::unique_ptr<float[]>, 2>> slots;  // piece_bytes each
+  std::vector<Mailbox> mailboxes;
+};
+
+}  // namespace evener::parallel
