@@ -17,12 +17,15 @@ namespace {
 struct Options {
   uint32_t seed = 1;
   uint64_t runs = 10'000;
+  uint32_t stages = 0;
 };
 Options options;
 
 void add_options(CommandLine& line) {
   line.add("--runs", options.runs, "random workloads to run; 0: the scenarios alone");
   line.add("--seed", options.seed, "of the first; the others follow");
+  line.add("--stages", options.stages,
+           "of the device, each at a step of its own; 0: 1 to 4 in turn");
 }
 
 void print_starvation(const char* rule, const simulate::Starvation& starved) {
@@ -46,7 +49,8 @@ void print_breach(const simulate::Breach& breach) {
 
 // The failing run again, and as small as it gets.
 void explain(unsigned seed, LongWork& work) {
-  const simulate::Workload failing = simulate::random_workload(seed);
+  const simulate::Workload failing =
+      simulate::random_workload(seed, simulate::stages_of(seed, options.stages));
   const auto breach = simulate::simulate(failing).verdict.breach();
   work.finish();
   if (!breach) return;
@@ -85,7 +89,7 @@ Result<int> run() {
   simulate::Verdict checks;
   if (!run_scenarios(checks, work)) return kExitFailed;
   const simulate::RunsReport report =
-      simulate::run_random(options.seed, options.runs, [&](uint64_t num_done) {
+      simulate::run_random(options.seed, options.runs, options.stages, [&](uint64_t num_done) {
         return work.advance("simulate", static_cast<double>(num_done),
                             static_cast<double>(options.runs));
       });
@@ -96,11 +100,12 @@ Result<int> run() {
   print_starvations();
   if (report.failing_seed) explain(*report.failing_seed, work);
   fmt::print(
-      "{} runs in {:.1f} s: {} requests ({} cancelled, {} refused), {} steps, {} tokens computed, "
+      "{} runs in {:.1f} s: {} requests ({} cancelled, {} refused, {} failed), {} steps, {} tokens "
+      "computed, "
       "{} from the cache, {} retractions, {} failed steps, {} failed loads: {}\n",
       report.num_runs, seconds, report.num_requests, report.num_cancelled, report.num_refused,
-      report.num_steps, report.num_tokens, report.tokens_matched, report.num_retractions,
-      report.num_failed_steps, report.num_failed_loads,
+      report.num_failed, report.num_steps, report.num_tokens, report.tokens_matched,
+      report.num_retractions, report.num_failed_steps, report.num_failed_loads,
       report.failing_seed ? fmt::format("seed {} broke an invariant", *report.failing_seed)
                           : std::string("every invariant held"));
   return report.failing_seed ? kExitFailed : 0;

@@ -167,4 +167,16 @@ size_t CostModel::worthwhile_chunk(const StepWork& work, const Slice& prompt) co
   return std::max<size_t>(1, largest_safe_chunk(work, prompt, 2 * predict_high(least)));
 }
 
+// m steps of n = T/m tokens take (m + depth - 1) (f + t n) / depth, f being what a step costs and t
+// what a token does: least where n^2 = T f / ((depth - 1) t).
+size_t CostModel::best_pipe_chunk(size_t num_tokens, size_t depth) const {
+  const Terms cost = coefficients();
+  const double step = cost[0] + cost[1];
+  const double middle = static_cast<double>(num_tokens) / 2;  // positions that a row attends to
+  const double token = std::max(cost[2] + cost[3] * middle, kSecondsMin * kSecondsMin);
+  const double best =
+      std::sqrt(static_cast<double>(num_tokens) * step / (static_cast<double>(depth - 1) * token));
+  return static_cast<size_t>(std::clamp(best, 1.0, static_cast<double>(num_tokens + 1)));
+}
+
 }  // namespace evener::sched

@@ -62,6 +62,11 @@ class CostModel {
   // would go into what is not reading.
   size_t worthwhile_chunk(const StepWork& work, const Slice& prompt) const;
 
+  // Prompt tokens a step so that num_tokens of them go fastest through a pipe of `depth` >= 2
+  // stages: with fewer, steps cost too much beside their tokens; with more, stages wait too long
+  // for the first step and for the last.
+  size_t best_pipe_chunk(size_t num_tokens, size_t depth) const;
+
   static constexpr size_t kNumTerms = 7;
   static constexpr size_t kMovedPages = 6;
   using Terms = std::array<double, kNumTerms>;

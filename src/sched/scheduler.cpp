@@ -25,19 +25,22 @@ Scheduler::Scheduler(const SchedulerOptions& options, cache::Residency& residenc
   EVENER_ASSERT(options.prefill_chunk > 0);
   EVENER_ASSERT(options.prompt_logit_rows > 0);
   EVENER_ASSERT(options.chunk_min > 0);
+  EVENER_ASSERT(options.depth > 0);
   if (options.max_prefill_steps) streak_.emplace(*options.max_prefill_steps);
 }
 
 Step Scheduler::next_step(Time now) {
-  EVENER_ASSERT(!step_runs_);
-  turn_ = {.contended = is_contended()};
+  EVENER_ASSERT(in_flight_.size() < options_.depth);
+  if (!in_flight_.empty()) count_as_done(in_flight_.back());
+  turn_ = {.issued = now, .contended = is_contended()};
+  room_is_awaited_ = false;
   Step step;
   const bool prompts_run = prompts_may_run(now);
   if (!prompts_run || mixes()) add_decodes(now, step);
   if (prompts_run) add_prompt_work(now, step);
   // Steps have one kind, and there was nothing to read:
   if (!turn_.serves_anybody()) add_decodes(now, step);
-  if (!turn_.serves_anybody()) unblock_prompts(now, step);
+  if (!turn_.serves_anybody() && in_flight_.empty()) unblock_prompts(now, step);
   take_transfers(step);
   if (!step.empty()) issue(step);
   return step;
@@ -51,11 +54,10 @@ bool Scheduler::is_contended() const {
 // Who held up streams once has to let them go on before it may do so again: until the debt is paid,
 // or, by the bound in steps, when its steps are used up.
 bool Scheduler::prompts_may_run(Time now) const {
-  const bool can_decode =
-      std::ranges::any_of(running_, [](const Sequence* s) { return s->token_known; });
-  if (!can_decode) return true;
+  // Streams whose rows are in flight will want to go on behind whatever is issued now.
+  if (!can_decode() && (in_flight_.empty() || !is_contended())) return true;
   if (streak_) return !streak_->forces_decode();
-  if (streams_held_up_) return false;
+  if (streams_held_up_ && can_decode()) return false;
   return !debt_.is_owed() ||
          std::ranges::any_of(running_, [&](const Sequence* s) { return is_overdue(*s, now); });
 }
@@ -66,11 +68,18 @@ bool Scheduler::is_overdue(const Sequence& sequence, Time now) const {
   return sequence.reads_prompt() && now - sequence.last_turn >= options_.prefill_deadline;
 }
 
-// One row for every stream.
+bool Scheduler::can_decode() const {
+  return std::ranges::any_of(running_, [](const Sequence* s) { return s->token_known; });
+}
+
+// One row for every stream that has its token, or for its part of them.
 void Scheduler::add_decodes(Time now, Step& step) {
-  make_room_for_decodes(now, step);
-  for (Sequence* sequence : running_) {
-    if (!sequence->token_known) continue;
+  std::vector<Sequence*> decodes;
+  do {  // once, but if all who were to go are sent back to make room for others
+    decodes = next_decodes();
+    make_room_for(decodes, now, step);
+  } while (decodes.empty() && can_decode() && !room_is_awaited_);
+  for (Sequence* sequence : decodes) {
     const Slice slice{.sequence = sequence->id(),
                       .first_position = sequence->num_issued,
                       .num_tokens = 1,
@@ -83,8 +92,40 @@ void Scheduler::add_decodes(Time now, Step& step) {
   turn_.decode_work = turn_.work;
 }
 
+// Those who have waited longest, where not all may go.
+std::vector<Sequence*> Scheduler::next_decodes() const {
+  std::vector<Sequence*> ready;
+  for (Sequence* sequence : running_) {
+    if (sequence->token_known) ready.push_back(sequence);
+  }
+  const size_t num_max = decode_rows_max(ready.size());
+  if (ready.size() <= num_max) return ready;
+  std::ranges::sort(ready, {}, [](const Sequence* s) {
+    return std::tuple(s->last_token.value_or(Time::zero()), s->id());
+  });
+  ready.resize(num_max);
+  return ready;
+}
+
+// Streams spread evenly over the steps, so that no stage waits for another. But nobody waits for
+// that while prompts are read: with a single place left in the pipe, all go.
+size_t Scheduler::decode_rows_max(size_t num_ready) const {
+  if (options_.depth == 1) return num_ready;
+  const auto part = [](size_t count, size_t parts) { return (count + parts - 1) / parts; };
+  if (pipe_reads_prompts()) return part(num_ready, options_.depth - in_flight_.size());
+  const auto is_stream = [](const Sequence* s) { return s->is_stream(); };
+  const auto num_streams = static_cast<size_t>(std::ranges::count_if(running_, is_stream));
+  return part(num_streams, options_.depth);
+}
+
+bool Scheduler::pipe_reads_prompts() const {
+  return std::ranges::any_of(in_flight_, [](const Turn& t) { return t.serves_prompts(); }) ||
+         std::ranges::any_of(running_, [](const Sequence* s) { return s->reads_prompt(); });
+}
+
 // Admission and restores are work for prompts too: they stall streams like a chunk.
 void Scheduler::add_prompt_work(Time now, Step& step) {
+  if (room_is_awaited_) return;                  // of which it would take some
   if (step.retracted.empty()) admit(now, step);  // not those who have just made room
   take_transfers(step);
   add_restores(now, step);
@@ -136,9 +177,12 @@ void Scheduler::add_restores(Time now, Step& step) {
 }
 
 // Of a step that holds up streams: what prompts may take, and the decode rows that it carries for
-// them.
+// them. A row that goes into a pipe of `depth` stages has at most depth - 1 steps before it. With
+// its own that is a way of 2 depth - 1 stages, each as long as one of them takes for the longest of
+// these steps: its whole time divided by depth.
 Duration Scheduler::gap_limit() const {
-  return options_.max_gap + cost_.predict(turn_.decode_work);
+  const auto depth = static_cast<Duration::rep>(options_.depth);
+  return options_.max_gap * depth / (2 * depth - 1) + cost_.predict(turn_.decode_work);
 }
 
 double Scheduler::size_pages(const cache::Transfer& transfer) const {
@@ -147,7 +191,7 @@ double Scheduler::size_pages(const cache::Transfer& transfer) const {
 
 // Chunks of those who read, one each, until the budget is used up.
 void Scheduler::add_prompts(Time now, Step& step) {
-  size_t tokens_left = options_.prefill_chunk;
+  size_t tokens_left = prompt_tokens_max();
   size_t logits_left = options_.prompt_logit_rows;
   for (Sequence* sequence : prompts_in_order(now)) {
     const bool all_logits = sequence->arrival.prompt_logits;
@@ -161,6 +205,22 @@ void Scheduler::add_prompts(Time now, Step& step) {
     add_slice(prompt_slice(*sequence, num_tokens), step);
     sequence->last_turn = now;
   }
+}
+
+// Of a step. In a pipe, so few that all that is to be read makes many of them: while it fills and
+// drains, stages have nothing to do.
+size_t Scheduler::prompt_tokens_max() const {
+  if (options_.depth == 1) return options_.prefill_chunk;
+  constexpr size_t kStepsAStage = 4;  // at least, but for prompts that are too short for that
+  size_t num_to_read = 0;
+  for (const Sequence* sequence : running_) {
+    if (sequence->reads_prompt()) num_to_read += sequence->num_to_read - sequence->num_matched;
+  }
+  const size_t num_best = std::min(cost_.best_pipe_chunk(num_to_read, options_.depth),
+                                   num_to_read / (kStepsAStage * options_.depth));
+  const size_t num_pages = std::max<size_t>(pages_of(num_best), 1);
+  return std::min(std::max(num_pages * options_.page_size, options_.chunk_min),
+                  options_.prefill_chunk);
 }
 
 // The overdue first, longest wait first; then whose client has had least; then by priority and age.
@@ -256,14 +316,30 @@ void Scheduler::unblock_prompts(Time now, Step& step) {
 void Scheduler::issue(Step& step) {
   step.number = ++counted_.num_steps;
   turn_.slices = step.slices;
-  step_runs_ = true;
+  for (const Slice& slice : step.slices) ++sequences_.at(slice.sequence)->num_in_flight;
   counted_.tokens_issued += turn_.work.prompt_tokens + turn_.work.decode_rows;
-  streams_held_up_ = turn_.holds_up_streams() && turn_.work.decode_rows == 0;
-  if (!streak_) return;
-  if (turn_.serves_prompts()) {
+  // Streams that are in flight were not passed over.
+  const bool somebody_waits = in_flight_.empty() || can_decode();
+  streams_held_up_ = turn_.holds_up_streams() && turn_.work.decode_rows == 0 && somebody_waits;
+  if (streak_ && turn_.serves_prompts()) {
     streak_->prompt_issued();
-  } else if (turn_.work.decode_rows > 0) {
+  } else if (streak_ && turn_.work.decode_rows > 0) {
     streak_->decode_issued();
+  }
+  // Where the next steps are chosen before this one is done, debts cannot wait for that.
+  if (options_.depth > 1) settle_debt(turn_, cost_.predict(turn_.work));
+  in_flight_.push_back(std::exchange(turn_, {}));
+}
+
+// Steps run one after the other: whatever is issued from now on finds what this one's rows compute.
+// Not before its loads are known to have succeeded. So snapshots are taken behind these rows and
+// before the next ones.
+void Scheduler::count_as_done(Turn& turn) {
+  if (std::exchange(turn.counts_as_done, true)) return;
+  for (const Slice& slice : turn.slices) {
+    if (sequences_.contains(slice.sequence)) {
+      residency_.computed(slice.sequence, slice.position_end());
+    }
   }
 }
 

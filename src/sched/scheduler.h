@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -25,6 +26,7 @@ struct SchedulerOptions {
   size_t prompt_logit_rows = 32;  // prompt tokens a step whose logits are all wanted, >= 1
   size_t page_size = 64;          // positions; chunks end on this grid where they can
   double state_pages = 1;         // size of a recurrent state, in pages: what moving one costs
+  size_t depth = 1;               // steps that may run at a time, >= 1: the stages of a layer split
 
   // The bound in time. A step that holds up streams is cut so that prompts make it longer by at
   // most max_gap.
@@ -84,17 +86,27 @@ struct SchedulerStats {
 // little, streams are sent back to the queue, to their old place in it, and go on later with what
 // the tree has kept of them.
 //
+// Up to `depth` steps run at a time, in the order in which they were issued: what a step computes
+// is there for every step after it, and counts as computed once the next one is asked for. A prompt
+// has chunks in several of them, a stream one row in one of them: it needs its token for the next.
+// So streams spread over the steps, and prompts are cut so that all stages have something to do.
+//
 // How it is driven, by one thread; the clock is the caller's:
 //
 //   add() ...
 //   for (;;) {
-//     step = next_step(now)    nothing to do: sleep until the next add(), or wake_at()
-//     execute step.transfers in order; for a load that found nothing: load_failed(its sequence),
-//       whose slice is not run
-//     execute step.slices, then step_done(began, ended), or step_failed() if the device did not
-//     for each sequence: token_known(id, token) if it goes on, remove(id) if it has ended
+//     if fewer than `depth` steps run: step = next_step(now)
+//       execute step.transfers in order; for a load that found nothing: load_failed(its sequence),
+//         whose slice is not run
+//       begin to execute step.slices
+//     if as many run, or there was nothing to do:   none runs: sleep until add(), or wake_at()
+//       wait for the oldest, then step_done(began, ended)
+//       for each sequence: token_known(id, token) if it goes on, remove(id) if it has ended
 //     expired(now)             who has waited too long, and still waits: tell them
 //   }
+//
+// What the device does not do is told by step_failed(), or by all_failed() if it has lost its
+// caches.
 //
 // Calls in another order are our own bug and abort. Pure: the same calls give the same steps.
 // Source: reference/serving/scheduler.md 3, 5, 6, 7; docs/scheduling.md.
@@ -111,25 +123,31 @@ class Scheduler {
   // Who has waited longer than queue_timeout. They are forgotten.
   std::vector<SequenceId> expired(Time now);
 
-  // Takes in what has become possible and returns what to run next. The step before is done.
+  // Takes in what has become possible and returns what to run next. Fewer than `depth` steps run.
+  // Empty: there is nothing to do before one of them is done, or, if none runs, before something
+  // new comes.
   Step next_step(Time now);
 
-  // The step has run, from `began` to `ended`.
+  // The oldest step that runs has run: from `began`, when it was given to the device, to `ended`.
   void step_done(Time began, Time ended);
 
-  // The step's transfers were made, its rows were not, or only in part: all its sequences go back
-  // to the queue.
+  // With depth 1: the step's transfers were made, its rows were not, or only in part: all its
+  // sequences go back to the queue.
   void step_failed(Time now);
 
-  // Between next_step() and step_done(): the sequence cannot have what it was to load. It goes back
-  // to the queue, and its slice of the step must not be run.
+  // The device has lost what it held, and the steps that run with it. Forgets the sequences that
+  // have a place, and returns them, and whatever was computed for anybody. Who waits, waits on.
+  std::vector<SequenceId> all_failed();
+
+  // After next_step(), before the next one and before its step_done(): the sequence cannot have
+  // what it was to load. It goes back to the queue, and its slice of the step must not be run.
   void load_failed(SequenceId id, Time now);
 
   // The running sequence, all of whose tokens have been read, was given its next one.
   void token_known(SequenceId id, cache::TokenId token);
 
-  // Forgets a sequence that has ended or was cancelled, in whatever phase, but not while a step
-  // runs. Unknown ids are ignored.
+  // Forgets a sequence that has ended or was cancelled, in whatever phase: if steps with rows of it
+  // run, nobody is to look at what these give. Unknown ids are ignored.
   void remove(SequenceId id);
 
   // When next_step() or expired() may have something to say though nothing has happened.
@@ -140,15 +158,18 @@ class Scheduler {
 
   size_t num_waiting() const { return waiting_.size(); }
   size_t num_running() const { return running_.size(); }
+  size_t num_steps_running() const { return in_flight_.size(); }
   SchedulerStats stats() const;
 
   // The largest number of tokens, of prompt and answer together, that add() does not refuse.
   size_t tokens_max() const;
 
  private:
-  // The turn that is being put together, and then runs.
+  // A step that is being put together, and then runs.
   struct Turn {
-    bool contended = false;  // a stream was there when it began
+    Time issued{};
+    bool contended = false;       // a stream was there when it began
+    bool counts_as_done = false;  // what its rows compute is there for later steps
     StepWork work{};
     StepWork decode_work{};  // of it, the decode rows
     std::vector<Slice> slices{};
@@ -164,13 +185,18 @@ class Scheduler {
   bool is_contended() const;
   bool prompts_may_run(Time now) const;
   bool is_overdue(const Sequence& sequence, Time now) const;
+  bool can_decode() const;
   void add_decodes(Time now, Step& step);
+  std::vector<Sequence*> next_decodes() const;
+  size_t decode_rows_max(size_t num_ready) const;
+  bool pipe_reads_prompts() const;
   void add_prompt_work(Time now, Step& step);
   void take_transfers(Step& step);
   void add_restores(Time now, Step& step);
   Duration gap_limit() const;
   double size_pages(const cache::Transfer& transfer) const;
   void add_prompts(Time now, Step& step);
+  size_t prompt_tokens_max() const;
   std::vector<Sequence*> prompts_in_order(Time now) const;
   size_t chunk_size(const Sequence& sequence, size_t num_tokens_max) const;
   StepWork work_with_saves(const Sequence& sequence, size_t num_tokens) const;
@@ -179,6 +205,7 @@ class Scheduler {
   void add_slice(const Slice& slice, Step& step);
   void unblock_prompts(Time now, Step& step);
   void issue(Step& step);
+  void count_as_done(Turn& turn);
 
   // Who gets a place, and who has to give it back: scheduler_queue.cpp.
   Sequence* displaced_by(const Arrival& arrival) const;
@@ -191,8 +218,9 @@ class Scheduler {
   void start(Sequence& sequence, const cache::Match& match, Time now);
   size_t pages_of(size_t num_tokens) const;
   size_t pages_likely(const Sequence& sequence) const;
-  void make_room_for_decodes(Time now, Step& step);
-  bool cover_decodes();
+  void make_room_for(std::vector<Sequence*>& decodes, Time now, Step& step);
+  bool send_back_victims(Time now, Step& step);
+  bool cover(const std::vector<Sequence*>& decodes);
   size_t pages_for_decodes(size_t num_steps) const;
   Sequence& victim() const;
   void retract(Sequence& sequence, Time now, Step& step);
@@ -200,9 +228,10 @@ class Scheduler {
   void stop_running(Sequence& sequence);
 
   // What steps have cost whom: scheduler_accounts.cpp.
-  void charge_clients(Duration took);
-  void settle_debt(Duration took);
-  void note_durations(Duration took);
+  Duration time_of(Time began, Time ended) const;
+  void charge_clients(const Turn& turn, Duration took);
+  void settle_debt(const Turn& turn, Duration took);
+  void note_durations(const Turn& turn, Time began, Time ended);
   void note_token(Sequence& sequence, Time ended);
   std::optional<Duration> gap_bound() const;
 
@@ -219,13 +248,16 @@ class Scheduler {
   std::vector<Sequence*> waiting_;  // by priority, then arrival
   std::vector<Sequence*> running_;  // in order of admission
 
-  Turn turn_;
+  Turn turn_;                   // that is being put together
+  std::deque<Turn> in_flight_;  // oldest first, at most options_.depth
+  Time last_ended_{};           // the step that was done last
   uint64_t num_pages_saved_ = 0;
-  bool step_runs_ = false;
   bool streams_held_up_ = false;  // the last step gave the streams nothing
+  bool room_is_awaited_ = false;  // by decode rows, of a sequence that has rows in flight
   SchedulerStats counted_;
   Duration longest_contended_{};
   Duration longest_decode_{};
+  Duration longest_drain_{};  // from a step's choice to its beginning: saves wait for all before it
 };
 
 }  // namespace evener::sched

@@ -87,7 +87,6 @@ std::optional<Time> Scheduler::wake_at() const {
 }
 
 void Scheduler::remove(SequenceId id) {
-  EVENER_ASSERT(!step_runs_);
   const auto it = sequences_.find(id);
   if (it == sequences_.end()) return;
   residency_.release(id);
@@ -162,6 +161,7 @@ void Scheduler::start(Sequence& sequence, const cache::Match& match, Time now) {
   running_.push_back(&sequence);
   shares_.take_place(sequence.arrival.client);
   sequence.was_admitted = true;
+  sequence.num_matched = match.num_tokens;
   sequence.num_to_read = sequence.tokens().size();
   sequence.num_issued = match.num_tokens;
   sequence.last_turn = now;
@@ -174,14 +174,19 @@ void Scheduler::stop_running(Sequence& sequence) {
 }
 
 // Sends streams back until the others find the pages for their next rows, and for some more: else
-// the next turn would send back the next one.
-void Scheduler::make_room_for_decodes(Time now, Step& step) {
-  while (!cover_decodes()) {
-    do {
-      EVENER_ASSERT(running_.size() > 1);  // who is alone has the whole pool
-      retract(victim(), now, step);
-    } while (running_.size() > 1 &&
-             residency_.num_pages_available() < pages_for_decodes(GrowthEstimate::kStepsAhead));
+// the next turn would send back the next one. Who would have to go next but is in flight is waited
+// for, by those who lack a page.
+void Scheduler::make_room_for(std::vector<Sequence*>& decodes, Time now, Step& step) {
+  while (!cover(decodes)) {
+    const bool sent_back = send_back_victims(now, step);
+    std::erase_if(decodes, [](const Sequence* s) { return !s->token_known; });
+    if (!sent_back) {
+      room_is_awaited_ = true;
+      std::erase_if(decodes, [this](const Sequence* s) {
+        return !residency_.cover(s->id(), s->num_issued + 1);
+      });
+      return;
+    }
     size_t num_done = 0;
     size_t num_max = 0;
     for (const Sequence* sequence : running_) {
@@ -192,17 +197,31 @@ void Scheduler::make_room_for_decodes(Time now, Step& step) {
   }
 }
 
-bool Scheduler::cover_decodes() {
-  return std::ranges::all_of(running_, [this](const Sequence* s) {
-    return !s->token_known || residency_.cover(s->id(), s->num_issued + 1);
-  });
+// False: the first of them is in flight.
+bool Scheduler::send_back_victims(Time now, Step& step) {
+  bool sent_back = false;
+  do {
+    EVENER_ASSERT(running_.size() > 1);  // who is alone has the whole pool
+    Sequence& next = victim();
+    if (next.num_in_flight > 0) break;
+    retract(next, now, step);
+    sent_back = true;
+  } while (running_.size() > 1 &&
+           residency_.num_pages_available() < pages_for_decodes(GrowthEstimate::kStepsAhead));
+  return sent_back;
+}
+
+bool Scheduler::cover(const std::vector<Sequence*>& decodes) {
+  return std::ranges::all_of(
+      decodes, [this](const Sequence* s) { return residency_.cover(s->id(), s->num_issued + 1); });
 }
 
 // That streams lack for their next num_steps rows.
 size_t Scheduler::pages_for_decodes(size_t num_steps) const {
   size_t num_pages = 0;
   for (const Sequence* sequence : running_) {
-    if (!sequence->token_known) continue;
+    if (!sequence->token_known && sequence->num_in_flight == 0) continue;
+    if (!sequence->is_stream()) continue;
     const size_t held = residency_.pages(sequence->id()).size();
     const size_t num_rows = std::min(num_steps, sequence->num_new_left() + 1);
     num_pages += std::max(pages_of(sequence->num_issued + num_rows), held) - held;
@@ -229,25 +248,43 @@ void Scheduler::retract(Sequence& sequence, Time now, Step& step) {
 void Scheduler::send_back(Sequence& sequence, Time now) {
   stop_running(sequence);
   sequence.token_known = false;
+  sequence.num_in_flight = 0;
   sequence.last_token.reset();
   ++counted_.num_retractions;
   enqueue(sequence, now);
 }
 
 void Scheduler::load_failed(SequenceId id, Time now) {
-  EVENER_ASSERT(step_runs_);
-  std::erase_if(turn_.slices, [id](const Slice& slice) { return slice.sequence == id; });
+  EVENER_ASSERT(!in_flight_.empty());
+  Turn& turn = in_flight_.back();
+  EVENER_ASSERT(!turn.counts_as_done);
+  std::erase_if(turn.slices, [id](const Slice& slice) { return slice.sequence == id; });
   residency_.release(id);
   send_back(*sequences_.at(id), now);
 }
 
 void Scheduler::step_failed(Time now) {
-  EVENER_ASSERT(step_runs_);
-  step_runs_ = false;
-  for (const Slice& slice : turn_.slices) {
+  EVENER_ASSERT(options_.depth == 1);  // later steps have gone on from it
+  EVENER_ASSERT(!in_flight_.empty());
+  for (const Slice& slice : in_flight_.front().slices) {
+    const auto it = sequences_.find(slice.sequence);
+    if (it == sequences_.end()) continue;
     residency_.release(slice.sequence);
-    send_back(*sequences_.at(slice.sequence), now);
+    send_back(*it->second, now);
   }
+  in_flight_.pop_front();
+}
+
+std::vector<SequenceId> Scheduler::all_failed() {
+  in_flight_.clear();
+  std::vector<SequenceId> ids;
+  for (const Sequence* sequence : running_) ids.push_back(sequence->id());
+  for (const SequenceId id : ids) remove(id);
+  residency_.flush();
+  (void)residency_.take_transfers();  // of what is no longer there
+  debt_.forgive();
+  streams_held_up_ = false;
+  return ids;
 }
 
 }  // namespace evener::sched

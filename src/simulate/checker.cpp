@@ -13,6 +13,7 @@ constexpr size_t kNumPromptStepsLearned = 30;  // the cost model may be wrong un
 constexpr double kStepTolerance = 1.3;         // of steps against their target
 constexpr size_t kTokensJudged = 32;     // fewer a step are hardly told from what it costs anyway
 constexpr double kShareTolerance = 0.3;  // of debts: how the cost model divides up a step
+constexpr double kPipeShareTolerance = 0.8;  // where it does not see what a step takes by itself
 
 }  // namespace
 
@@ -61,8 +62,10 @@ void Checker::check_append(const Life& newcomer, const cache::Match& match) {
   if (newcomer.request->follows == 0 || newcomer.num_admissions > 0) return;
   const Life& before = life(newcomer.request->follows);
   const cache::CacheStats stats = subject_.residency->stats();
-  const bool nothing_was_lost = subject_.workload->residency.reuse && stats.pages_evicted == 0 &&
-                                stats.snapshots_evicted == 0 && fewest_free_slots_ > 0;
+  const bool may_lose_all = depth() > 1 && subject_.workload->faults.failed_steps > 0;
+  const bool nothing_was_lost = subject_.workload->residency.reuse && !may_lose_all &&
+                                stats.pages_evicted == 0 && stats.snapshots_evicted == 0 &&
+                                fewest_free_slots_ > 0;
   const bool ran_through = before.fate == Fate::finished && before.num_admissions == 1;
   const bool wants_rows = before.request->prompt_logits || newcomer.request->prompt_logits;
   if (!nothing_was_lost || !ran_through || wants_rows) return;
@@ -85,10 +88,13 @@ void Checker::step_chosen(const ChosenStep& chosen, sched::Time now) {
   check_rows_have_room(chosen);
   check_nobody_else_is_written(chosen);
   check_something_runs(chosen);
+  check_pipe_is_full(chosen);
   check_admission_is_prompt(chosen, now);
   check_step_length(chosen);
   check_share(chosen, now);
   check_prompts_are_first(chosen);
+  if (depth() > 1)
+    charge(chosen, sched::from_seconds(subject_.workload->table.expected(chosen.work)));
 }
 
 void Checker::check_places(const ChosenStep& chosen) {
@@ -128,9 +134,15 @@ void Checker::check_rows_have_room(const ChosenStep& chosen) {
       return fmt::format("sequence {} has state slot {}", slice.sequence, slot);
     });
     const Life& reader = life(slice.sequence);
-    verdict_.expect(Invariant::S5, slice.first_position == reader.num_computed, [&] {
+    verdict_.expect(Invariant::S5, slice.first_position == reader.num_issued, [&] {
       return fmt::format("sequence {} goes on at {}, not at {}", slice.sequence,
-                         slice.first_position, reader.num_computed);
+                         slice.first_position, reader.num_issued);
+    });
+    const bool has_token = slice.kind == sched::Slice::Kind::prompt ||
+                           (reader.token_due && slice.position_end() == reader.num_known);
+    verdict_.expect(Invariant::S5, has_token, [&] {
+      return fmt::format("sequence {} has no token for position {}", slice.sequence,
+                         slice.first_position);
     });
   }
 }
@@ -155,16 +167,33 @@ void Checker::check_nobody_else_is_written(const ChosenStep& chosen) {
 
 void Checker::check_something_runs(const ChosenStep& chosen) {
   const size_t num_live = num_with(Fate::running) + num_with(Fate::waiting);
-  verdict_.expect(Invariant::L4, !chosen.step.empty() || num_live == 0,
+  verdict_.expect(Invariant::L4, !chosen.step.empty() || num_live == 0 || chosen.num_in_flight > 0,
                   [&] { return fmt::format("{} sequences are there", num_live); });
+}
+
+// A place in the pipe stays empty only if there is nothing to put into it: all that is to be read
+// is in flight and no stream has its token, or something has to wait for room or for its pages.
+void Checker::check_pipe_is_full(const ChosenStep& chosen) {
+  const Workload& workload = *subject_.workload;
+  const bool may_wait = workload.scheduler.max_prefill_steps ||
+                        workload.scheduler.decode_share > 0 || workload.num_stored_max > 0;
+  if (!chosen.step.empty() || may_wait || subject_.residency->num_pages_available() == 0) return;
+  for (size_t i = 0; i < subject_.lives->size(); ++i) {
+    const Life& idle = (*subject_.lives)[i];
+    const bool has_rows =
+        idle.reads_prompt() || (idle.fate == Fate::running && idle.num_issued < idle.num_known);
+    verdict_.expect(Invariant::L4, !has_rows, [&] {
+      return fmt::format("sequence {} could run beside {} steps in flight", i + 1,
+                         chosen.num_in_flight);
+    });
+  }
 }
 
 void Checker::check_prompts_are_first(const ChosenStep& chosen) {
   if (subject_.workload->scheduler.max_prefill_steps != size_t{0}) return;
   if (chosen.work.decode_rows == 0 || subject_.residency->num_pages_available() == 0) return;
-  const bool somebody_reads = std::ranges::any_of(*subject_.lives, [](const Life& life) {
-    return life.fate == Fate::running && !life.token_due;
-  });
+  const bool somebody_reads =
+      std::ranges::any_of(*subject_.lives, [](const Life& life) { return life.reads_prompt(); });
   verdict_.expect(Invariant::L6, !somebody_reads,
                   [] { return std::string("a decode step, though a prompt could be read"); });
 }
@@ -206,6 +235,12 @@ void Checker::check_admission_is_prompt(const ChosenStep& chosen, sched::Time no
   });
 }
 
+// Behind a long step, a short one is seen to take what the last stage takes for it. Where that
+// stage has less than its part to do, steps so look shorter than they are.
+double Checker::blindness() const {
+  return std::max(1.0, 1 / (subject_.workload->stages.back() * static_cast<double>(depth())));
+}
+
 // The bound in time is kept by the length of steps.
 void Checker::check_step_length(const ChosenStep& chosen) {
   const Workload& workload = *subject_.workload;
@@ -213,6 +248,7 @@ void Checker::check_step_length(const ChosenStep& chosen) {
   if (chosen.serves_prompts && !chosen.step.empty()) ++num_prompt_steps_;
   if (options.max_prefill_steps || !is_calm() || !chosen.holds_up_streams()) return;
   if (num_prompt_steps_ < kNumPromptStepsLearned) return;
+  if (depth() > 1 && workload.num_stored_max > 0) return;  // moves are seen as the others' waiting
   // A turn may be as long as chunk_min tokens take, or twice as long as it is with one of them.
   const auto with_tokens = [&](size_t num_tokens, double prompt_positions) {
     return workload.table.expected({.prompt_tokens = num_tokens,
@@ -226,9 +262,10 @@ void Checker::check_step_length(const ChosenStep& chosen) {
                                 kStepTolerance * 2 * with_tokens(1, last_position));
   // What restores push out is saved with them, however much it is.
   const double saves = workload.table.moved_page * chosen.saved_pages;
+  const double part = static_cast<double>(depth()) / static_cast<double>(2 * depth() - 1);
   const double target =
-      sched::seconds(options.max_gap) + workload.table.expected(chosen.decode_work);
-  const double limit = std::max(kStepTolerance * target, least);
+      part * sched::seconds(options.max_gap) + workload.table.expected(chosen.decode_work);
+  const double limit = std::max(kStepTolerance * blindness() * target, least);
   const double expected = workload.table.expected(chosen.work);
   verdict_.expect(Invariant::L2, expected - saves <= limit, [&] {
     return fmt::format("step {} of {} prompt tokens and {} decode rows takes {:.3f} s",
@@ -246,7 +283,7 @@ void Checker::check_turns(sched::Time now) {
   if (subject_.residency->num_pages_available() == 0) return;
   for (size_t i = 0; i < subject_.lives->size(); ++i) {
     const Life& reader = (*subject_.lives)[i];
-    if (reader.fate != Fate::running || reader.token_due) continue;
+    if (!reader.reads_prompt()) continue;
     verdict_.expect(Invariant::L3, now - reader.last_turn <= patience, [&] {
       return fmt::format("sequence {} has waited {:.3f} s for its next chunk", i + 1,
                          sched::seconds(now - reader.last_turn));
@@ -260,31 +297,31 @@ void Checker::check_share(const ChosenStep& chosen, sched::Time now) {
   if (options.max_prefill_steps || !is_calm() || !chosen.holds_up_streams()) return;
   if (num_prompt_steps_ < kNumPromptStepsLearned || owed_for_tokens_ < kTokensJudged) return;
   const bool somebody_is_overdue = std::ranges::any_of(*subject_.lives, [&](const Life& life) {
-    return life.fate == Fate::running && !life.token_due &&
-           now - life.last_turn >= options.prefill_deadline;
+    return life.reads_prompt() && now - life.last_turn >= options.prefill_deadline;
   });
   if (somebody_is_overdue) return;
-  verdict_.expect(Invariant::L9, owed_ <= kShareTolerance * (owed_last_ + owed_at_most_), [&] {
+  const double tolerance = depth() > 1 ? kPipeShareTolerance : kShareTolerance;
+  verdict_.expect(Invariant::L9, owed_ <= tolerance * (owed_last_ + owed_at_most_), [&] {
     return fmt::format("streams are still owed {:.3f} s of {:.3f} s", owed_, owed_last_);
   });
 }
 
 // The content of what the rows are about to build on.
-void Checker::rows_begin(const sched::Slice& slice) {
+void Checker::rows_begin(const sched::Slice& slice, const FakeDevice::Rows& rows) {
   const Life& reader = life(slice.sequence);
   const size_t position = slice.first_position;
-  const auto sum = subject_.device->entry_sum(subject_.residency->pages(slice.sequence), position);
+  const auto sum = subject_.device->entry_sum(rows.pages, position);
   verdict_.expect(Invariant::S7, sum == reader.history.entry_sum(position), [&] {
     return fmt::format("pages of sequence {} before position {}", slice.sequence, position);
   });
-  if (reader.request->prompt_logits) {
+  if (reader.request->prompt_logits && !reader.is_over()) {
     verdict_.expect(Invariant::S6, position <= reader.num_logits_seen, [&] {
       return fmt::format("sequence {} jumps from the logits of {} to those of {}", slice.sequence,
                          reader.num_logits_seen, position);
     });
   }
   if (!subject_.workload->is_recurrent()) return;
-  const uint64_t state = subject_.device->state(subject_.residency->state_slot(slice.sequence));
+  const uint64_t state = subject_.device->state(rows.state_slot);
   verdict_.expect(Invariant::S7, state == reader.history.state(position), [&] {
     return fmt::format("state of sequence {} at position {}", slice.sequence, position);
   });
@@ -303,22 +340,24 @@ void Checker::gap_seen(sched::Duration gap, sched::SequenceId id) {
       subject_.workload->faults.failed_steps > 0) {
     return;
   }
-  const sched::Duration bound =
-      longest_contended_ * options.max_prefill_steps.value_or(1) + longest_decode_;
+  const sched::Duration bound = longest_contended_ * options.max_prefill_steps.value_or(1) +
+                                longest_decode_ * (depth() > 1 ? 2 : 1) + longest_drain_;
   verdict_.expect(Invariant::L2, gap <= bound, [&] {
     return fmt::format("sequence {} had a gap of {:.3f} s, the bound is {:.3f} s", id,
                        sched::seconds(gap), sched::seconds(bound));
   });
 }
 
-void Checker::step_ended(const ChosenStep& chosen, sched::Duration took) {
+void Checker::step_ended(const ChosenStep& chosen, sched::Time began, sched::Time ended) {
+  const sched::Duration took = ended - chosen.issued;
+  longest_drain_ = std::max(longest_drain_, began - chosen.issued);
   longest_step_ = std::max(longest_step_, took);
   if (chosen.holds_up_streams()) {
     longest_contended_ = std::max(longest_contended_, took);
   } else if (chosen.work.decode_rows > 0) {
     longest_decode_ = std::max(longest_decode_, took);
   }
-  charge(chosen, took);
+  if (depth() == 1) charge(chosen, took);
 }
 
 void Checker::charge(const ChosenStep& chosen, sched::Duration took) {
@@ -352,9 +391,8 @@ void Checker::something_happened(sched::Time now) {
   if (subject_.workload->is_recurrent()) {
     fewest_free_slots_ = std::min(fewest_free_slots_, stats.slots_free);
   }
-  const bool streams_are_there = std::ranges::any_of(*subject_.lives, [](const Life& life) {
-    return life.fate == Fate::running && life.token_due;
-  });
+  const bool streams_are_there =
+      std::ranges::any_of(*subject_.lives, [](const Life& life) { return life.is_stream(); });
   if (!streams_are_there) owed_ = 0;
   check_turns(now);
 }

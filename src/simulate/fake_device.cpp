@@ -29,32 +29,37 @@ FakeDevice::FakeDevice(const Options& options)
 
 bool FakeDevice::execute(const cache::Transfer& transfer, FakeStore& store) {
   using Kind = cache::Transfer::Kind;
-  const Sabotage sabotage = options_.sabotage;
-  switch (transfer.kind) {
-    case Kind::clear_state:
-      if (sabotage != Sabotage::skip_state_clears) slot(transfer.to) = kClearState;
-      return true;
-    case Kind::copy_state:
-      if (sabotage != Sabotage::skip_state_copies) slot(transfer.to) = slot(transfer.from);
-      return true;
-    case Kind::save_page:
-      store.put(transfer.key, {.page = page(transfer.from)});
-      return true;
-    case Kind::save_state:
-      store.put(transfer.key, {.page = {}, .state = slot(transfer.from)});
-      return true;
-    case Kind::load_page:
-    case Kind::load_state:
-      break;
-  }
-  const auto bytes = store.get(transfer.key);
-  if (!bytes) return false;
-  if (transfer.kind == Kind::load_page) {
-    if (sabotage != Sabotage::skip_page_loads) page(transfer.to) = bytes->page;
-  } else if (sabotage != Sabotage::skip_state_loads) {
-    slot(transfer.to) = bytes->state;
+  if (transfer.kind == Kind::save_page) {
+    store.put(transfer.key, {.page = page(transfer.from)});
+  } else if (transfer.kind == Kind::save_state) {
+    store.put(transfer.key, {.page = {}, .state = slot(transfer.from)});
+  } else if (transfer.is_load()) {
+    const auto bytes = store.get(transfer.key);
+    if (!bytes) return false;
+    write(transfer, *bytes);
+  } else {
+    write(transfer, {});
   }
   return true;
+}
+
+void FakeDevice::write(const cache::Transfer& transfer, const StoredBytes& bytes) {
+  using Kind = cache::Transfer::Kind;
+  const Sabotage sabotage = options_.sabotage;
+  if (transfer.kind == Kind::clear_state) {
+    if (sabotage != Sabotage::skip_state_clears) slot(transfer.to) = kClearState;
+  } else if (transfer.kind == Kind::copy_state) {
+    if (sabotage != Sabotage::skip_state_copies) slot(transfer.to) = slot(transfer.from);
+  } else if (transfer.kind == Kind::load_page) {
+    if (sabotage != Sabotage::skip_page_loads) page(transfer.to) = bytes.page;
+  } else if (transfer.kind == Kind::load_state) {
+    if (sabotage != Sabotage::skip_state_loads) slot(transfer.to) = bytes.state;
+  }
+}
+
+void FakeDevice::lose_all() {
+  for (FakePage& page : pages_) page.entries.assign(options_.page_size, 0);
+  for (uint64_t& state : states_) state = 0;
 }
 
 TokenId FakeDevice::run(const Rows& rows) {

@@ -67,6 +67,8 @@ enum class Sabotage {
   ignore_deadline,
   ignore_step_limit,
   one_place_more,
+  // Of the pipe:
+  overtake_passes,  // transfers are made at once, not behind the passes that have begun
 };
 
 // Executes transfers and rows literally on memory of its own: whatever page or slot it is told.
@@ -82,6 +84,11 @@ class FakeDevice {
 
   // False: a load found nothing.
   bool execute(const cache::Transfer& transfer, FakeStore& store);
+  // Any but saves; `bytes` of what a load is to write.
+  void write(const cache::Transfer& transfer, const StoredBytes& bytes);
+
+  // Whatever was in pages and slots is something else now.
+  void lose_all();
 
   // Tokens at first_position and following, one sequence. Returns the token after the last row.
   struct Rows {

@@ -57,6 +57,7 @@ void add_outcome(RunsReport& report, const Outcome& outcome, unsigned seed) {
   report.tokens_matched += outcome.cache.tokens_matched;
   for (const Life& life : outcome.lives) {
     if (life.fate == Fate::cancelled) ++report.num_cancelled;
+    if (life.fate == Fate::failed) ++report.num_failed;
     const bool refused = life.fate == Fate::too_large || life.fate == Fate::queue_full ||
                          life.fate == Fate::displaced || life.fate == Fate::timed_out;
     if (refused) ++report.num_refused;
@@ -66,7 +67,8 @@ void add_outcome(RunsReport& report, const Outcome& outcome, unsigned seed) {
 // Shared by the threads.
 class Runs {
  public:
-  Runs(unsigned first_seed, uint64_t num_runs) : first_seed_(first_seed), num_runs_(num_runs) {}
+  Runs(unsigned first_seed, uint64_t num_runs, size_t num_stages)
+      : first_seed_(first_seed), num_runs_(num_runs), num_stages_(num_stages) {}
 
   RunsReport run(FunctionRef<bool(uint64_t)> advance) {
     const AbortWatch watch;
@@ -85,7 +87,7 @@ class Runs {
       if (index >= num_runs_) break;
       const unsigned seed = first_seed_ + static_cast<unsigned>(index);
       current_seed = seed;
-      const Outcome outcome = simulate(random_workload(seed));
+      const Outcome outcome = simulate(random_workload(seed, stages_of(seed, num_stages_)));
       const std::lock_guard lock(mutex_);
       add_outcome(report_, outcome, seed);
       if (outcome.verdict.breach()) stop_ = true;
@@ -104,6 +106,7 @@ class Runs {
 
   const unsigned first_seed_;
   const uint64_t num_runs_;
+  const size_t num_stages_;
   std::atomic<uint64_t> next_ = 0;
   std::atomic<bool> stop_ = false;
 
@@ -115,9 +118,13 @@ class Runs {
 
 }  // namespace
 
-RunsReport run_random(unsigned first_seed, uint64_t num_runs,
+size_t stages_of(unsigned seed, size_t num_stages) {
+  return num_stages > 0 ? num_stages : 1 + (seed - 1) % 4;
+}
+
+RunsReport run_random(unsigned first_seed, uint64_t num_runs, size_t num_stages,
                       FunctionRef<bool(uint64_t num_done)> advance) {
-  return Runs(first_seed, num_runs).run(advance);
+  return Runs(first_seed, num_runs, num_stages).run(advance);
 }
 
 }  // namespace evener::simulate

@@ -282,33 +282,78 @@ Verdict little_is_computed_twice() {
   return verdict;
 }
 
+// Two giants and short prompts without end beside an answer.
+Verdict answer_beside_prompts(bool mixed, bool two_giants, size_t num_stages) {
+  Workload workload = starvation({}, 20'000, 4096);
+  workload.scheduler.mixed = mixed;
+  workload.set_stages(num_stages);
+  Texts texts;
+  if (two_giants) {
+    Request second = workload.requests.back();
+    second.prompt = Texts().text(15'000);
+    workload.requests.push_back(second);
+  }
+  for (size_t i = 0; i < 60; ++i) {
+    workload.requests.push_back({.prompt = texts.text(10 + 7 * (i % 20)),
+                                 .num_new_tokens_max = 5,
+                                 .client = 3 + i % 2,
+                                 .follows = 1,
+                                 .arrives = 1s + i * 150ms});
+  }
+  const Outcome outcome = simulate(workload);
+  Verdict verdict = outcome.verdict;
+  const Duration bound = workload.scheduler.max_gap * 11 / 10 + 50ms;
+  verdict.expect(Invariant::L2, outcome.gap_max <= bound, [&] {
+    return fmt::format("with {} stages the largest gap is {:.3f} s", num_stages,
+                       sched::seconds(outcome.gap_max));
+  });
+  return verdict;
+}
+
 // L2, L3: the stories of the reference that stall other schedulers, with the rule in time.
 Verdict streams_are_not_starved() {
   Verdict verdict;
-  for (const bool mixed : {true, false}) {
-    for (const bool two_giants : {false, true}) {
-      Workload workload = starvation({}, 20'000, 4096);
-      workload.scheduler.mixed = mixed;
-      Texts texts;
-      if (two_giants) {
-        Request second = workload.requests.back();
-        second.prompt = Texts().text(15'000);
-        workload.requests.push_back(second);
+  for (const size_t num_stages : {1U, 2U, 3U, 4U}) {
+    for (const bool mixed : {true, false}) {
+      for (const bool two_giants : {false, true}) {
+        verdict.add(answer_beside_prompts(mixed, two_giants, num_stages));
       }
-      for (size_t i = 0; i < 60; ++i) {  // short prompts without end
-        workload.requests.push_back({.prompt = texts.text(10 + 7 * (i % 20)),
-                                     .num_new_tokens_max = 5,
-                                     .client = 3 + i % 2,
-                                     .follows = 1,
-                                     .arrives = 1s + i * 150ms});
-      }
-      const Outcome outcome = simulate(workload);
-      verdict.add(outcome.verdict);
-      const Duration bound = workload.scheduler.max_gap * 11 / 10 + 50ms;
-      verdict.expect(Invariant::L2, outcome.gap_max <= bound, [&] {
-        return fmt::format("the largest gap is {:.3f} s", sched::seconds(outcome.gap_max));
-      });
     }
+  }
+  return verdict;
+}
+
+// L4: stages that have enough to do are kept busy by one prompt, and by as many answers as they
+// are.
+Verdict stages_are_busy() {
+  const auto seconds_for = [](Workload workload, size_t num_stages, Verdict& verdict) {
+    workload.set_stages(num_stages);
+    const Outcome outcome = simulate(workload);
+    verdict.add(outcome.verdict);
+    return sched::seconds(outcome.end);
+  };
+  Texts texts;
+  Workload prompt = roomy(0);
+  prompt.scheduler.prefill_chunk = 512;
+  prompt.requests.push_back({.prompt = texts.text(4096), .num_new_tokens_max = 1});
+  Verdict verdict;
+  for (const size_t num_stages : {2U, 3U, 4U}) {
+    Workload answers = roomy(0);
+    for (size_t i = 0; i < num_stages; ++i) {
+      answers.requests.push_back(
+          {.prompt = texts.text(10), .num_new_tokens_max = 300, .ignores_end = true});
+    }
+    Workload answer = answers;
+    answer.requests.resize(1);
+    const double all = static_cast<double>(num_stages);
+    const double prefill =
+        seconds_for(prompt, 1, verdict) / seconds_for(prompt, num_stages, verdict);
+    const double decode =
+        all * seconds_for(answer, 1, verdict) / seconds_for(answers, num_stages, verdict);
+    verdict.expect(Invariant::L4, prefill > 0.85 * all && decode > 0.95 * all, [&] {
+      return fmt::format("{} stages read {:.2f} times and answer {:.2f} times as fast as one",
+                         num_stages, prefill, decode);
+    });
   }
   return verdict;
 }
@@ -316,9 +361,11 @@ Verdict streams_are_not_starved() {
 // L2: a long chat that comes back from a tier, slowly, beside an answer.
 Verdict restores_do_not_stall() {
   Verdict verdict;
-  for (const size_t num_state_slots : {0U, 6U}) {
+  for (const auto& [num_state_slots, num_stages] :
+       {std::pair<size_t, size_t>{0, 1}, {6, 1}, {0, 2}, {6, 2}}) {
     Texts texts;
     Workload workload = roomy(num_state_slots);
+    workload.set_stages(num_stages);
     workload.scheduler.max_gap = 200ms;
     workload.scheduler.chunk_min = 16;
     workload.residency.num_pages = 100;
@@ -358,9 +405,10 @@ Verdict restores_do_not_stall() {
 
 }  // namespace
 
-const std::array<Scenario, 8> kScenarios = {{
+const std::array<Scenario, 9> kScenarios = {{
     {"streams are not starved", streams_are_not_starved},
     {"restores do not stall", restores_do_not_stall},
+    {"stages are busy", stages_are_busy},
     {"bounds are monotone", bounds_are_monotone},
     {"gaps are counted", gaps_are_counted},
     {"clients are equal", clients_are_equal},

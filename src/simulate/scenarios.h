@@ -14,7 +14,7 @@ struct Scenario {
   const char* name;
   Verdict (*run)();
 };
-extern const std::array<Scenario, 8> kScenarios;
+extern const std::array<Scenario, 9> kScenarios;
 
 // The experiment that the project began with (reference/seed-facts.md): an answer is running when
 // somebody sends a prompt of 48,000 tokens, read in chunks of 4096 on a machine whose chunks take

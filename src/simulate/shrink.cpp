@@ -17,6 +17,7 @@ class Shrinker {
       got_smaller = drop_requests();
       got_smaller |= shorten_requests();
       got_smaller |= drop_faults();
+      got_smaller |= drop_stage();
     }
     return std::move(smallest_);
   }
@@ -91,6 +92,13 @@ class Shrinker {
                                 smallest_.stored_damage >
                             0;
     return has_faults && accept(std::move(candidate));
+  }
+
+  bool drop_stage() {
+    if (smallest_.stages.size() == 1) return false;
+    Workload candidate = smallest_;
+    candidate.set_stages(smallest_.stages.size() - 1);
+    return accept(std::move(candidate));
   }
 
   Workload smallest_;

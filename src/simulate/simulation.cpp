@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -43,6 +44,24 @@ sched::SchedulerOptions told(const Workload& workload) {
   return options;
 }
 
+// Rows as the device was given them: what the tables become later is no matter to it.
+struct GivenRows {
+  sched::Slice slice;
+  std::vector<int32_t> pages;
+  int32_t state_slot = -1;
+};
+
+// A step that the device has been given. Its transfers and rows are carried out when it ends, in
+// order with those of the others.
+struct Flight {
+  ChosenStep chosen;
+  std::vector<std::pair<cache::Transfer, StoredBytes>> writes{};
+  std::vector<GivenRows> rows{};
+  bool fails = false;
+  Time began{};
+  Time ends{};
+};
+
 class Simulation {
  public:
   explicit Simulation(const Workload& workload);
@@ -60,13 +79,17 @@ class Simulation {
   bool all_are_over() const;
   void take_turn();
   ChosenStep choose();
-  void execute(const ChosenStep& chosen);
+  void begin(ChosenStep chosen);
+  bool transfer(const cache::Transfer& transfer, Flight& flight);
+  void enter_pipe(Flight& flight);
+  void finish_oldest();
+  void execute(const Flight& flight);
   void note_admissions(const sched::Step& step);
-  std::set<SequenceId> execute_transfers(const sched::Step& step);
-  void fail(const ChosenStep& chosen);
+  void fail(const Flight& flight);
+  void lose_all();
   void note_service(const ChosenStep& chosen, Duration took);
   Duration duration_of(const sched::StepWork& work);
-  TokenId run_rows(const sched::Slice& slice);
+  FakeDevice::Rows rows_of(const GivenRows& given) const;
   void give_token(SequenceId id, TokenId token);
   void end(SequenceId id, Fate fate);
   void back_to_queue(SequenceId id);
@@ -80,6 +103,8 @@ class Simulation {
   FakeDevice device_;
   cache::Residency residency_;
   sched::Scheduler scheduler_;
+  std::deque<Flight> in_flight_;  // oldest first
+  std::vector<Time> stage_free_;  // when each stage has done what it was given
   Outcome outcome_;
   Checker checker_;
   Time now_{};
@@ -97,6 +122,7 @@ Simulation::Simulation(const Workload& workload)
                .sabotage = workload.sabotage}),
       residency_(workload.residency, &store_),
       scheduler_(told(workload), residency_),
+      stage_free_(workload.stages.size()),
       checker_({.workload = &workload,
                 .lives = &outcome_.lives,
                 .scheduler = &scheduler_,
@@ -131,14 +157,14 @@ bool Simulation::all_are_over() const {
 void Simulation::take_turn() {
   outcome_.verdict.set_time(now_);
   take_in();
-  const ChosenStep chosen = choose();
-  if (outcome_.verdict.breach()) return;
-  if (chosen.step.empty()) return wait_for_something();
-  if (outcome_.num_failed_steps < kNumFailuresMax && chance(workload_.faults.failed_steps)) {
-    fail(chosen);
-  } else {
-    execute(chosen);
+  while (in_flight_.size() < workload_.stages.size()) {
+    ChosenStep chosen = choose();
+    if (outcome_.verdict.breach()) return;
+    if (chosen.step.empty()) break;
+    begin(std::move(chosen));
   }
+  if (in_flight_.empty()) return wait_for_something();
+  finish_oldest();
   if (chance(workload_.faults.clock_jumps)) {
     now_ += std::chrono::milliseconds(chance(0.3) ? -50 : 20'000);
   }
@@ -196,9 +222,10 @@ void Simulation::cancel_due() {
 
 ChosenStep Simulation::choose() {
   ChosenStep chosen;
-  chosen.contended = std::ranges::any_of(outcome_.lives, [](const Life& life) {
-    return life.fate == Fate::running && life.token_due;
-  });
+  chosen.num_in_flight = in_flight_.size();
+  chosen.issued = now_;
+  chosen.contended =
+      std::ranges::any_of(outcome_.lives, [](const Life& life) { return life.is_stream(); });
   chosen.step = scheduler_.next_step(now_);
   note_admissions(chosen.step);
   for (const sched::Slice& slice : chosen.step.slices) {
@@ -219,7 +246,10 @@ ChosenStep Simulation::choose() {
     life(transfer.sequence).last_turn = now_;
   }
   checker_.step_chosen(chosen, now_);
-  for (const sched::Slice& slice : chosen.step.slices) life(slice.sequence).last_turn = now_;
+  for (const sched::Slice& slice : chosen.step.slices) {
+    life(slice.sequence).last_turn = now_;
+    life(slice.sequence).num_issued = slice.position_end();
+  }
   return chosen;
 }
 
@@ -229,6 +259,7 @@ void Simulation::note_admissions(const sched::Step& step) {
     Life& starting = life(admission.sequence);
     checker_.admitted(starting, admission.match);
     starting.fate = Fate::running;
+    starting.num_issued = admission.match.num_tokens;
     starting.num_computed = admission.match.num_tokens;
     starting.last_turn = now_;
     if (starting.num_admissions++ == 0) starting.num_first_matched = admission.match.num_tokens;
@@ -242,54 +273,127 @@ void Simulation::back_to_queue(SequenceId id) {
   sent_back.last_token.reset();
 }
 
-// Returns the sequences that cannot have what they were to load.
-std::set<SequenceId> Simulation::execute_transfers(const sched::Step& step) {
+// Gives the step to the device. What is to be saved has to be read first, behind all that was
+// given before.
+void Simulation::begin(ChosenStep chosen) {
+  const auto& transfers = chosen.step.transfers;
+  if (std::ranges::any_of(transfers, [](const cache::Transfer& t) { return t.is_save(); })) {
+    while (!in_flight_.empty()) {
+      finish_oldest();
+      if (scheduler_.num_steps_running() == 0) return;  // all has failed, this one too
+    }
+  }
+  Flight flight{.chosen = std::move(chosen)};
+  flight.fails =
+      outcome_.num_failed_steps < kNumFailuresMax && chance(workload_.faults.failed_steps);
   std::set<SequenceId> failed;
-  for (const cache::Transfer& transfer : step.transfers) {
-    if (device_.execute(transfer, store_)) continue;
+  for (const cache::Transfer& asked : flight.chosen.step.transfers) {
+    if (transfer(asked, flight)) continue;
     ++outcome_.num_failed_loads;
-    failed.insert(transfer.sequence);
+    failed.insert(asked.sequence);
   }
   for (const SequenceId id : failed) {
     scheduler_.load_failed(id, now_);
     back_to_queue(id);
   }
-  return failed;
+  for (const sched::Slice& slice : flight.chosen.step.slices) {
+    if (failed.contains(slice.sequence)) continue;
+    const auto pages = residency_.pages(slice.sequence);
+    flight.rows.push_back({.slice = slice,
+                           .pages = {pages.begin(), pages.end()},
+                           .state_slot = residency_.state_slot(slice.sequence)});
+  }
+  enter_pipe(flight);
+  in_flight_.push_back(std::move(flight));
+  if (workload_.stages.size() > 1) checker_.something_happened(now_);
+}
+
+// Nothing stands before it, or it is put behind that. False: a load found nothing.
+bool Simulation::transfer(const cache::Transfer& transfer, Flight& flight) {
+  if (in_flight_.empty() || workload_.sabotage == Sabotage::overtake_passes) {
+    return device_.execute(transfer, store_);
+  }
+  StoredBytes bytes;
+  if (transfer.is_load()) {
+    auto found = store_.get(transfer.key);
+    if (!found) return false;
+    bytes = *std::move(found);
+  }
+  flight.writes.emplace_back(transfer, std::move(bytes));
+  return true;
+}
+
+// Every stage takes its part of the time, after its part of the step before.
+void Simulation::enter_pipe(Flight& flight) {
+  const Duration took = duration_of(flight.chosen.work);
+  flight.began = now_;
+  flight.ends = now_;
+  Duration left = took;
+  for (size_t i = 0; i < stage_free_.size(); ++i) {
+    const bool is_last = i + 1 == stage_free_.size();
+    const Duration part =
+        is_last ? left : sched::from_seconds(sched::seconds(took) * workload_.stages[i]);
+    left -= part;
+    if (!in_flight_.empty()) flight.ends = std::max(flight.ends, stage_free_[i]);
+    flight.ends += part;
+    stage_free_[i] = flight.ends;
+  }
+}
+
+void Simulation::finish_oldest() {
+  const Flight flight = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  now_ = std::max(now_, flight.ends);
+  outcome_.verdict.set_time(now_);
+  for (const auto& [transfer, bytes] : flight.writes) device_.write(transfer, bytes);
+  if (flight.fails) {
+    fail(flight);
+  } else {
+    execute(flight);
+  }
 }
 
 // The device gives up half way through the rows.
-void Simulation::fail(const ChosenStep& chosen) {
-  const std::set<SequenceId> failed = execute_transfers(chosen.step);
-  const std::span<const sched::Slice> slices = chosen.step.slices;
-  for (const sched::Slice& slice : slices.first((slices.size() + 1) / 2)) {
-    if (!failed.contains(slice.sequence)) (void)run_rows(slice);
+void Simulation::fail(const Flight& flight) {
+  const std::span<const GivenRows> rows = flight.rows;
+  for (const GivenRows& given : rows.first((rows.size() + 1) / 2)) {
+    (void)device_.run(rows_of(given));
   }
-  now_ += duration_of(chosen.work);
-  scheduler_.step_failed(now_);
   ++outcome_.num_failed_steps;
-  for (const sched::Slice& slice : chosen.step.slices) back_to_queue(slice.sequence);
+  if (workload_.stages.size() > 1) return lose_all();
+  scheduler_.step_failed(now_);
+  for (const sched::Slice& slice : flight.chosen.step.slices) back_to_queue(slice.sequence);
 }
 
-void Simulation::execute(const ChosenStep& chosen) {
-  const std::set<SequenceId> failed = execute_transfers(chosen.step);
+void Simulation::lose_all() {
+  in_flight_.clear();
+  device_.lose_all();
+  for (const SequenceId id : scheduler_.all_failed()) end(id, Fate::failed);
+  outcome_.verdict.expect(
+      Invariant::S4,
+      std::ranges::none_of(outcome_.lives,
+                           [](const Life& life) { return life.fate == Fate::running; }),
+      [] { return std::string("somebody runs though all was lost"); });
+}
+
+void Simulation::execute(const Flight& flight) {
   std::vector<std::pair<SequenceId, TokenId>> tokens;
-  for (const sched::Slice& slice : chosen.step.slices) {
-    if (failed.contains(slice.sequence)) continue;
-    checker_.rows_begin(slice);
-    const TokenId token = run_rows(slice);
+  for (const GivenRows& given : flight.rows) {
+    const sched::Slice& slice = given.slice;
+    checker_.rows_begin(slice, rows_of(given));
+    const TokenId token = device_.run(rows_of(given));
     Life& reader = life(slice.sequence);
+    if (reader.is_over()) continue;  // nobody looks at it any more
     reader.num_computed = slice.position_end();
     reader.tokens_computed += slice.num_tokens;
     reader.num_logits_seen = std::max(reader.num_logits_seen, reader.num_computed);
     if (reader.num_computed == reader.num_known) tokens.emplace_back(slice.sequence, token);
   }
-  const Time began = now_;
-  now_ += duration_of(chosen.work);
-  scheduler_.step_done(began, now_);
-  note_service(chosen, now_ - began);
-  checker_.step_ended(chosen, now_ - began);
-  if (chosen.holds_up_streams()) {
-    outcome_.contended_longest = std::max(outcome_.contended_longest, now_ - began);
+  scheduler_.step_done(flight.began, now_);
+  note_service(flight.chosen, now_ - flight.began);
+  checker_.step_ended(flight.chosen, flight.began, now_);
+  if (flight.chosen.holds_up_streams()) {
+    outcome_.contended_longest = std::max(outcome_.contended_longest, now_ - flight.began);
   }
   for (const auto& [id, token] : tokens) give_token(id, token);
 }
@@ -316,13 +420,14 @@ Duration Simulation::duration_of(const sched::StepWork& work) {
   return sched::from_seconds(seconds);
 }
 
-TokenId Simulation::run_rows(const sched::Slice& slice) {
-  const auto tokens = life(slice.sequence).history.tokens();
-  return device_.run({.salt = workload_.requests[slice.sequence - 1].salt,
-                      .first_position = slice.first_position,
-                      .tokens = tokens.subspan(slice.first_position, slice.num_tokens),
-                      .pages = residency_.pages(slice.sequence),
-                      .state_slot = residency_.state_slot(slice.sequence)});
+FakeDevice::Rows Simulation::rows_of(const GivenRows& given) const {
+  const sched::Slice& slice = given.slice;
+  const auto tokens = outcome_.lives[slice.sequence - 1].history.tokens();
+  return {.salt = workload_.requests[slice.sequence - 1].salt,
+          .first_position = slice.first_position,
+          .tokens = tokens.subspan(slice.first_position, slice.num_tokens),
+          .pages = given.pages,
+          .state_slot = given.state_slot};
 }
 
 // What the engine does with the logits of a sequence's last token.

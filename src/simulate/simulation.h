@@ -22,7 +22,8 @@ enum class Fate {
   too_large,
   queue_full,
   displaced,
-  timed_out
+  timed_out,
+  failed  // the device lost it
 };
 
 // One request on its way. Its id is its number among the requests, from 1.
@@ -34,7 +35,8 @@ struct Life {
   std::optional<sched::Time> arrived;
   std::optional<sched::Time> ended;
   size_t num_known = 0;     // tokens: prompt and the answer so far
-  size_t num_computed = 0;  // positions, since its last admission
+  size_t num_issued = 0;    // positions, since its last admission, that steps have covered
+  size_t num_computed = 0;  // of them, those that have been run
   bool token_due = false;   // its next row is a decode row
   sched::Time last_turn{};
   std::optional<sched::Time> last_token;  // while it runs
@@ -46,6 +48,14 @@ struct Life {
   size_t num_logits_seen = 0;  // of the prompt, where all are wanted
 
   bool is_over() const { return ended.has_value(); }
+  bool reads_prompt() const {
+    return fate == Fate::running && !token_due && num_issued < num_known;
+  }
+  // It gives tokens, or will with rows that are in flight.
+  bool is_stream() const {
+    return fate == Fate::running && request->num_new_tokens_max > 0 &&
+           (token_due || num_issued == num_known);
+  }
 };
 
 struct Outcome {

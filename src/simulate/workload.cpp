@@ -1,8 +1,10 @@
 #include "simulate/workload.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 namespace evener::simulate {
@@ -163,7 +165,18 @@ History history_of(const Request& request, bool is_recurrent) {
   return history;
 }
 
-Workload random_workload(unsigned seed) { return Draw(seed).all(); }
+Workload random_workload(unsigned seed, size_t num_stages) {
+  Workload workload = Draw(seed).all();
+  workload.scheduler.depth = num_stages;
+  std::mt19937 random(seed);
+  workload.stages.clear();
+  for (size_t i = 0; i < num_stages; ++i) {
+    workload.stages.push_back(std::uniform_real_distribution<>(0.5, 1.5)(random));
+  }
+  const double sum = std::accumulate(workload.stages.begin(), workload.stages.end(), 0.0);
+  for (double& stage : workload.stages) stage /= sum;
+  return workload;
+}
 
 std::string to_string(const Workload& workload) {
   const sched::SchedulerOptions& options = workload.scheduler;
@@ -177,6 +190,9 @@ std::string to_string(const Workload& workload) {
       sched::seconds(options.max_gap), options.decode_share,
       sched::seconds(options.prefill_deadline), options.mixed ? "mixed" : "not mixed");
   if (options.max_prefill_steps) text += fmt::format(", N = {}", *options.max_prefill_steps);
+  if (workload.stages.size() > 1) {
+    text += fmt::format(", stages of {:.2f}", fmt::join(workload.stages, " : "));
+  }
   const StepTable& table = workload.table;
   text += fmt::format(
       "\n  a step {:.2g} s, with prompts {:.2g} more, prompt token {:.2g}, position {:.2g}, decode "

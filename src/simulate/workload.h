@@ -62,11 +62,18 @@ struct Workload {
   size_t num_stored_max = 0;  // entries of the tier
   double stored_damage = 0;
   StepTable table{};
+  std::vector<double> stages = {1};  // part of a step's time that each takes; the sum is 1
   Faults faults{};
   std::vector<Request> requests{};
 
   // For tests of the simulator: faults it should find.
   Sabotage sabotage = Sabotage::none;
+
+  // As many stages, each with an equal part of the layers; as many steps in flight.
+  void set_stages(size_t num_stages) {
+    stages.assign(num_stages, 1.0 / static_cast<double>(num_stages));
+    scheduler.depth = num_stages;
+  }
 
   bool is_recurrent() const { return residency.num_state_slots > 0; }
 };
@@ -75,8 +82,9 @@ struct Workload {
 History history_of(const Request& request, bool is_recurrent);
 
 // What to expect of strangers: any machine, any options, prompts that share beginnings, chats that
-// come back, clients that hurry, wait or vanish. The same seed gives the same workload.
-Workload random_workload(unsigned seed);
+// come back, clients that hurry, wait or vanish. The same seed gives the same workload, on a
+// machine of as many stages, of unequal speed.
+Workload random_workload(unsigned seed, size_t num_stages = 1);
 
 // A few lines that say what the workload is, for whoever has to find out why it fails.
 std::string to_string(const Workload& workload);

@@ -27,6 +27,7 @@ Workload broken_workload(Sabotage sabotage) {
     Workload workload = random_workload(seed);
     workload.sabotage = sabotage;
     if (sabotage == Sabotage::ignore_step_limit) workload.scheduler.max_prefill_steps = 1;
+    if (sabotage == Sabotage::overtake_passes) workload.set_stages(2);
     if (simulate(workload).verdict.breach()) return workload;
   }
   return {};
@@ -59,8 +60,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"TargetIgnored", Sabotage::ignore_target, {Invariant::L2}},
                     Case{"DeadlineIgnored", Sabotage::ignore_deadline, {Invariant::L3}},
                     Case{"StepLimitIgnored", Sabotage::ignore_step_limit, {Invariant::L2}},
-                    Case{"OnePlaceMore", Sabotage::one_place_more, {Invariant::S4}}),
+                    Case{"OnePlaceMore", Sabotage::one_place_more, {Invariant::S4}},
+                    Case{"TransfersOvertakePasses", Sabotage::overtake_passes, {Invariant::S7}}),
     [](const testing::TestParamInfo<Case>& param_info) { return param_info.param.name; });
+
+TEST(Shrink, LeavesTwoStagesWhereOneIsNotEnough) {
+  Workload failing = broken_workload(Sabotage::overtake_passes);
+  failing.set_stages(4);
+  ASSERT_TRUE(simulate(failing).verdict.breach());
+  const Workload small = shrink(failing, Invariant::S7);
+  EXPECT_EQ(small.stages.size(), 2U);
+  EXPECT_EQ(small.scheduler.depth, 2U);
+}
 
 TEST(Shrink, LeavesWhatTheFaultNeeds) {
   const Workload failing = broken_workload(Sabotage::skip_state_copies);
