@@ -27,6 +27,11 @@ Error has_no_place(std::string why) {
           .remedy = "try again later"};
 }
 
+StepLoop::Options at_depth(StepLoop::Options options, size_t depth) {
+  options.scheduler.depth = depth;
+  return options;
+}
+
 std::string queue_is_full(size_t num_waiting) {
   return fmt::format("{} requests are waiting already, as many as may", num_waiting);
 }
@@ -35,10 +40,10 @@ std::string queue_is_full(size_t num_waiting) {
 
 StepLoop::StepLoop(Ranks& ranks, cache::Tiers* tiers, const Options& options)
     : ranks_(ranks),
-      options_(options),
+      options_(at_depth(options, ranks.depth())),
       tiers_(tiers),
       residency_(options.residency, tiers),
-      scheduler_(options.scheduler, residency_),
+      scheduler_(options_.scheduler, residency_),
       transfers_(ranks, tiers) {
   publish();  // the totals, for those who ask before the first step
   thread_ = std::thread([this] { run(); });
@@ -71,7 +76,7 @@ Status StepLoop::submit(std::unique_ptr<Sequence> sequence) {
                    .why = "the engine is shutting down",
                    .remedy = {}};
     }
-    if (down_) return *down_;
+    if (condition_.state == Condition::State::down) return *condition_.why;
     // The scheduler has the last word; this spares a crowd the way there. Who is urgent may take
     // somebody else's place.
     const size_t num_free_places = options_.scheduler.max_sequences - published_.running;
@@ -123,28 +128,36 @@ Stats StepLoop::stats() const {
   return stats;
 }
 
+StepLoop::Condition StepLoop::condition() const {
+  const std::lock_guard lock(mutex_);
+  return condition_;
+}
+
 void StepLoop::run() noexcept {
   bool may_have_work = true;
   for (;;) {
     Inbox inbox = wait_for_work(may_have_work);
     const bool stop = inbox.stop;
     take_in(std::move(inbox));
-    if (stop) cancel_all();
-    may_have_work = run_step();
+    if (stop) end_all();
+    may_have_work = run_steps();
     let_go_of_expired();  // after the step: whoever it gave a place had not waited too long
     tell_queue();
     if (stop) save_cache();
     publish();
     deliver();
     note_quiet();
-    if (stop) return;
+    if (stop) break;
   }
+  if (restarter_.joinable()) restarter_.join();
 }
 
 StepLoop::Inbox StepLoop::wait_for_work(bool may_have_work) {
   std::unique_lock lock(mutex_);
   if (inbox_.empty() && !may_have_work) {
-    const WorkTimer timer(options_.times, Work::idle);
+    // While ranks are made anew, the times are theirs.
+    const bool serves = condition_.state != Condition::State::restarting;
+    const WorkTimer timer(serves ? options_.times : nullptr, Work::idle);
     const auto has_news = [this] { return !inbox_.empty(); };
     if (const auto wake_at = scheduler_.wake_at()) {
       work_.wait_until(lock, start_ + *wake_at, has_news);
@@ -157,11 +170,13 @@ StepLoop::Inbox StepLoop::wait_for_work(bool may_have_work) {
 }
 
 void StepLoop::take_in(Inbox inbox) {
+  if (inbox.restarted) restarted(*inbox.restarted);
   for (auto& sequence : inbox.arrivals) add(std::move(sequence));
   for (const Cancel& asked : inbox.cancels) cancel(asked);
   if (inbox.cancel_all) cancel_all();
   if (inbox.flush_cache) residency_.flush();
-  if (down_) fail_all(*down_);  // who came before it was known
+  // Who came before it was known:
+  if (condition_.state == Condition::State::down) fail_all(*condition_.why);
 }
 
 void StepLoop::add(std::unique_ptr<Sequence> sequence) {
@@ -203,22 +218,11 @@ void StepLoop::cancel_all() {
   }
 }
 
-// False: nothing can run until something new happens.
-bool StepLoop::run_step() {
-  const Clock::time_point begin = Clock::now();
-  const sched::Step step = scheduler_.next_step(begin - start_);
-  for (const sched::Admission& admission : step.admitted) {
-    sequences_.at(admission.sequence)->is_admitted(admission.match, begin);
-  }
-  if (step.empty()) return false;
-  const std::vector<sched::Slice> slices = make_transfers(step);
-  if (!slices.empty() && !compute(slices)) return true;
-  const Clock::time_point end = Clock::now();
-  scheduler_.step_done(begin - start_, end - start_);
-  settle(slices);
-  ++counted_.steps;
-  counted_.step_seconds += sched::seconds(end - begin);
-  return true;
+// At the end: nobody waits for what is in flight, but it has to be over.
+void StepLoop::end_all() {
+  stopping_ = true;
+  cancel_all();
+  while (!in_flight_.empty()) finish_oldest();
 }
 
 void StepLoop::let_go_of_expired() {
@@ -226,108 +230,6 @@ void StepLoop::let_go_of_expired() {
     refuse(id, fmt::format("no place became free within {} s",
                            sched::seconds(options_.scheduler.queue_timeout)));
   }
-}
-
-// Returns the slices that can run: without those of sequences whose pages or state could not be
-// loaded.
-std::vector<sched::Slice> StepLoop::make_transfers(const sched::Step& step) {
-  std::vector<sched::Slice> slices = step.slices;
-  std::vector<SequenceId> failed;
-  for (const cache::Transfer& transfer : step.transfers) {
-    const bool is_lost = std::ranges::find(failed, transfer.sequence) != failed.end();
-    if (transfer.is_load() && is_lost) continue;
-    if (!transfers_.run(transfer)) failed.push_back(transfer.sequence);
-  }
-  for (const SequenceId id : failed) {
-    scheduler_.load_failed(id, now());
-    std::erase_if(slices, [id](const sched::Slice& slice) { return slice.sequence == id; });
-  }
-  return slices;
-}
-
-// False: the ranks have failed.
-bool StepLoop::compute(std::span<const sched::Slice> slices) {
-  const RankPass pass = builder_.build(
-      slices, residency_, [this](SequenceId id) { return sequences_.at(id)->tokens(); });
-  ranks_.begin(pass);
-  const auto logits = ranks_.end();
-  if (!logits) {
-    ranks_failed(logits.error());
-    return false;
-  }
-  apply(slices, *logits);
-  return true;
-}
-
-// What the caches held is lost, and with it everybody who has a place. Those who wait keep theirs.
-void StepLoop::ranks_failed(const Error& error) {
-  const std::vector<SequenceId> waiting = scheduler_.waiting_ids();
-  scheduler_.step_failed(now());
-  for (auto it = sequences_.begin(); it != sequences_.end();) {
-    Sequence& sequence = *(it++)->second;
-    if (std::ranges::find(waiting, sequence.id()) != waiting.end()) continue;
-    sequence.fail(error);
-    end(sequence.id());
-  }
-  residency_.flush();
-  residency_.take_transfers();  // into or out of what is lost
-  publish();
-  deliver();  // before the restart, which may take a while
-  const Status restarted = ranks_.restart();
-  if (restarted) return;
-  {
-    const std::lock_guard lock(mutex_);
-    down_ = restarted.error();
-  }
-  fail_all(restarted.error());
-}
-
-void StepLoop::fail_all(const Error& error) {
-  while (!sequences_.empty()) {
-    sequences_.begin()->second->fail(error);
-    end(sequences_.begin()->first);
-  }
-}
-
-void StepLoop::apply(std::span<const sched::Slice> slices, std::span<const float> logits) {
-  const WorkTimer timer(options_.times, Work::sampling);
-  for (size_t i = 0; i < slices.size(); ++i) {
-    const PassBuilder::LogitRange range = builder_.logits_of_slice(i);
-    apply(slices[i], logits.subspan(range.first_row * options_.vocab_size,
-                                    range.num_rows * options_.vocab_size));
-  }
-}
-
-void StepLoop::apply(const sched::Slice& slice, std::span<const float> logits) {
-  Sequence& sequence = *sequences_.at(slice.sequence);
-  if (slice.kind == sched::Slice::Kind::prompt) {
-    counted_.prompt_tokens += slice.num_tokens;
-    sequence.read_prompt(
-        slice.first_position, slice.position_end(),
-        slice.logits == sched::Slice::Logits::all ? logits : std::span<const float>());
-  }
-  const bool knows_all = slice.position_end() == sequence.tokens().size();
-  if (!knows_all || sequence.finished()) return;
-  sequence.generate(logits.last(options_.vocab_size), workspace_);
-  if (sequence.tokens().size() == slice.position_end()) return;
-  ++counted_.generated_tokens;
-  given_.push_back(slice.sequence);
-}
-
-// Tells the scheduler what has become of the step's sequences.
-void StepLoop::settle(std::span<const sched::Slice> slices) {
-  for (const sched::Slice& slice : slices) {
-    if (sequences_.at(slice.sequence)->finished()) {
-      end(slice.sequence);
-    } else {
-      touched_.push_back(slice.sequence);
-    }
-  }
-  for (const SequenceId id : given_) {
-    const auto it = sequences_.find(id);
-    if (it != sequences_.end()) scheduler_.token_known(id, it->second->tokens().back());
-  }
-  given_.clear();
 }
 
 // Those who wait, when the queue has changed.
@@ -339,7 +241,7 @@ void StepLoop::tell_queue() {
   if (queue == told_queue_) return;
   for (size_t i = 0; i < queue.size(); ++i) {
     sequences_.at(queue[i])->waits(i);
-    touched_.push_back(queue[i]);
+    touch(queue[i]);
   }
   told_queue_ = std::move(queue);
   queue_told_ = now;
@@ -347,7 +249,7 @@ void StepLoop::tell_queue() {
 
 // So that the next start finds it.
 void StepLoop::save_cache() {
-  if (tiers_ == nullptr) return;
+  if (tiers_ == nullptr || condition_.state != Condition::State::serving) return;
   residency_.save_all();
   for (const cache::Transfer& transfer : residency_.take_transfers()) {
     if (transfer.is_save()) {
@@ -363,6 +265,7 @@ void StepLoop::save_cache() {
 // Gives back all that the sequence holds. Its last update comes at the end of the step.
 void StepLoop::end(SequenceId id) {
   scheduler_.remove(id);
+  std::erase(touched_, id);
   const auto it = sequences_.find(id);
   ended_.push_back(std::move(it->second));
   sequences_.erase(it);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,8 +28,8 @@
 namespace evener::engine {
 
 // The thread on which everything runs: it takes in what was submitted and cancelled, asks the
-// scheduler for a step, has the ranks execute it, lets the sequences choose their tokens and tells
-// their owners. It sleeps while there is nothing to do.
+// scheduler for steps, as many as the ranks take at a time, waits for the oldest, lets the
+// sequences choose their tokens and tells their owners. It sleeps while there is nothing to do.
 //
 // Public methods are safe from any thread, but drain(), stop() and the destructor not from a sink.
 class StepLoop {
@@ -61,6 +62,18 @@ class StepLoop {
   void stop();
   Stats stats() const;
 
+  // How the ranks are.
+  struct Condition {
+    enum class State {
+      serving,
+      restarting,  // requests are taken and wait
+      down,        // for good: requests are refused
+    };
+    State state = State::serving;
+    std::optional<Error> why = {};  // unless they serve
+  };
+  Condition condition() const;
+
  private:
   struct Cancel {
     SequenceId id = 0;
@@ -73,9 +86,17 @@ class StepLoop {
     bool cancel_all = false;
     bool flush_cache = false;
     bool stop = false;
+    std::optional<Status> restarted;  // from our own restarter_
     bool empty() const {
-      return arrivals.empty() && cancels.empty() && !cancel_all && !flush_cache && !stop;
+      return arrivals.empty() && cancels.empty() && !cancel_all && !flush_cache && !stop &&
+             !restarted;
     }
+  };
+  // A step that the ranks have been given.
+  struct Flight {
+    std::vector<sched::Slice> slices;  // empty: it had only transfers, and there is no pass
+    std::vector<PassBuilder::LogitRange> logits;  // of each slice, in the pass
+    Sequence::Clock::time_point began;
   };
 
   void run() noexcept;
@@ -86,15 +107,25 @@ class StepLoop {
   void add(std::unique_ptr<Sequence> sequence);
   void refuse(SequenceId id, std::string why);
   void cancel(const Cancel& cancel);
-  bool run_step();
+  void end_all();
   void let_go_of_expired();
+
+  // step_loop_steps.cpp
+  bool run_steps();
+  void issue_steps();
+  bool issue_step();
   std::vector<sched::Slice> make_transfers(const sched::Step& step);
-  [[nodiscard]] bool compute(std::span<const sched::Slice> slices);
-  void ranks_failed(const Error& error);
-  void fail_all(const Error& error);
-  void apply(std::span<const sched::Slice> slices, std::span<const float> logits);
+  void begin_pass(Flight& step);
+  bool finish_oldest();
+  void apply(const Flight& step, std::span<const float> logits);
   void apply(const sched::Slice& slice, std::span<const float> logits);
   void settle(std::span<const sched::Slice> slices);
+  void touch(SequenceId id);
+  void ranks_failed(const Error& error);
+  void restarted(const Status& status);
+  void fail_all(const Error& error);
+  void set_condition(Condition condition);
+
   void tell_queue();
   void save_cache();
   void end(SequenceId id);
@@ -111,13 +142,17 @@ class StepLoop {
   TransferRunner transfers_;
   PassBuilder builder_;
   sample::Workspace workspace_;
+  std::deque<Flight> in_flight_;  // oldest first
   std::map<SequenceId, std::unique_ptr<Sequence>> sequences_;
   std::vector<std::unique_ptr<Sequence>> ended_;  // in this step; their last update is still to go
   std::vector<SequenceId> given_;                 // a token in this step
   std::vector<SequenceId> touched_;               // by this step, and not ended
   std::vector<SequenceId> told_queue_;            // as those who wait know it
   Sequence::Clock::time_point queue_told_{};
-  Stats counted_;  // what the loop knows, without requests
+  Stats counted_;                             // what the loop knows, without requests
+  Sequence::Clock::time_point step_ended_{};  // the last one
+  bool stopping_ = false;
+  std::thread restarter_;  // of the ranks; nobody else uses them meanwhile
   const Sequence::Clock::time_point start_ = Sequence::Clock::now();
 
   mutable std::mutex mutex_;
@@ -125,7 +160,7 @@ class StepLoop {
   std::condition_variable quiet_;  // the last sequence has ended
   Inbox inbox_;
   bool draining_ = false;
-  std::optional<Error> down_;  // the ranks do not run any more, and why
+  Condition condition_;  // written by the loop's thread alone
   SequenceId last_id_ = 0;
   size_t num_live_ = 0;  // submitted, and the sink not yet gone
   uint64_t num_requests_ = 0;

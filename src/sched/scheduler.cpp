@@ -29,6 +29,12 @@ Scheduler::Scheduler(const SchedulerOptions& options, cache::Residency& residenc
   if (options.max_prefill_steps) streak_.emplace(*options.max_prefill_steps);
 }
 
+void Scheduler::set_depth(size_t depth) {
+  EVENER_ASSERT(in_flight_.empty());
+  EVENER_ASSERT(depth > 0);
+  options_.depth = depth;
+}
+
 Step Scheduler::next_step(Time now) {
   EVENER_ASSERT(in_flight_.size() < options_.depth);
   if (!in_flight_.empty()) count_as_done(in_flight_.back());

@@ -128,6 +128,9 @@ class Scheduler {
   // new comes.
   Step next_step(Time now);
 
+  // From now on so many steps may run at a time. None does.
+  void set_depth(size_t depth);
+
   // The oldest step that runs has run: from `began`, when it was given to the device, to `ended`.
   void step_done(Time began, Time ended);
 
@@ -235,7 +238,7 @@ class Scheduler {
   void note_token(Sequence& sequence, Time ended);
   std::optional<Duration> gap_bound() const;
 
-  const SchedulerOptions options_;
+  SchedulerOptions options_;
   cache::Residency& residency_;
   const size_t num_pages_;
   CostModel cost_;

@@ -374,7 +374,8 @@ void Checker::charge(const ChosenStep& chosen, sched::Duration took) {
     owed_for_tokens_ = chosen.work.prompt_tokens;
     owed_at_most_ = std::min(share / (1 - share) * sched::seconds(took), limit);
     owed_last_ = std::min(share / (1 - share) * part * sched::seconds(took), limit);
-    owed_ = std::min(owed_ + owed_last_, limit);
+    // In a pipe the small errors of every step would add up.
+    owed_ = depth() > 1 ? owed_last_ : std::min(owed_ + owed_last_, limit);
   }
 }
 

@@ -199,7 +199,7 @@ TEST_F(FailingRanks, StoppingEndsARestartThatWaits) {
   ranks_.wait_until_restarting();
   loop_->stop();
   EXPECT_EQ(running.wait().finish, FinishReason::failed);
-  EXPECT_EQ(waiting.wait().finish, FinishReason::failed);
+  EXPECT_EQ(waiting.wait().finish, FinishReason::cancelled);
 }
 
 }  // namespace

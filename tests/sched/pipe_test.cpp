@@ -209,19 +209,19 @@ TEST(Pipe, NobodyIsSentBackWhileItsRowIsInFlight) {
 }
 
 TEST(Pipe, BehindAChunkBeforeStreamsThereIsRoomForAsLongAOne) {
-  // A token of a prompt takes a millisecond: with two stages a row may have to wait for three parts
-  // of 1/2 of a chunk.
+  // A token of a prompt takes a millisecond, a step five: with two stages a row may have to wait
+  // for three parts of 1/2 of a chunk.
   Pipe p({.scheduler = {.prefill_chunk = 400, .depth = 2, .max_gap = 60ms, .chunk_min = 4}});
   p.rig.ask(900, {.prompt = 2000, .answer = 0});
   for (size_t left = 2000; left > 0;) {
     p.issue();
     const size_t num_tokens = p.steps.front().slices.front().num_tokens;
     left -= num_tokens;
-    p.finish(num_tokens * 1ms);
+    p.finish(5ms + num_tokens * 1ms);
   }
   p.rig.ask(1, {.prompt = 4, .answer = 99});
   p.issue();
-  p.finish(4ms);
+  p.finish(9ms);
   p.rig.ask(2, {.prompt = 400, .answer = 9});
   p.issue();
   EXPECT_EQ(p.steps.back().slices.size(), 2U);
