@@ -67,7 +67,7 @@ size_t choose_unit(size_t count, size_t num_shards, std::initializer_list<size_t
 
 // Of channels that are inputs of a matrix with such blocks. Vectors of the kernels like 32.
 size_t channel_unit(size_t count, size_t block, size_t num_shards) {
-  return choose_unit(count, num_shards, {std::lcm(block, size_t{32}), 16, kWidthUnit});
+  return choose_unit(count, num_shards, {std::lcm(block, size_t{32}), 32, 16, kWidthUnit});
 }
 
 double imbalance_of(const std::vector<Range>& ranges, Ratio ratio) {

@@ -40,11 +40,11 @@ struct Stack {
             .bytes = bytes,
             .num_experts = num_experts};
   }
-  WeightSource source_of(size_t expert) const {
-    WeightSource one = source();
-    one.bytes = one.bytes.subspan(expert * expert_bytes(), expert_bytes());
-    one.num_experts = 1;
-    return one;
+  WeightSource source_of(size_t expert, size_t count = 1) const {
+    WeightSource some = source();
+    some.bytes = some.bytes.subspan(expert * expert_bytes(), count * expert_bytes());
+    some.num_experts = count;
+    return some;
   }
   reference::StoredWeight judged() const { return {dtype, outputs, inputs, bytes}; }
 };
@@ -334,6 +334,69 @@ TEST_P(CpuExperts, ARowHasTheSameBitsWhateverTheRowsAndThreadsBesideIt) {
           run(*routing, experts, rows_of(logits, first, rows), rows_of(x, first, rows)),
           std::span(all).subspan(first * 256, rows * 256), std::to_string(rows) + " rows");
     }
+  }
+}
+
+// Experts [first, first + count) of the stacks.
+struct SomeExperts {
+  std::unique_ptr<Weight> gate;
+  std::unique_ptr<Weight> up;
+  std::unique_ptr<Weight> down;
+  size_t first;
+
+  SomeExperts(Device& device, const Experts& all, size_t first_expert, size_t count)
+      : gate(device.upload(all.gate.source_of(first_expert, count), WeightUse::linear).value()),
+        up(device.upload(all.up.source_of(first_expert, count), WeightUse::linear).value()),
+        down(device.upload(all.down.source_of(first_expert, count), WeightUse::linear).value()),
+        first(first_expert) {}
+
+  ExpertWeights weights() const { return {gate.get(), up.get(), down.get(), first}; }
+};
+
+// The judge's choices without those of other experts: they weigh nothing.
+reference::Choices only(reference::Choices choices, size_t first, size_t count) {
+  for (size_t i = 0; i < choices.experts.size(); ++i) {
+    const size_t expert = choices.experts[i];
+    if (expert < first || expert >= first + count) choices.weights.values[i] = 0;
+  }
+  return choices;
+}
+
+// Method: a row that chooses none of those here, rows that choose some, more rows than a tile has.
+TEST_P(CpuExperts, ThatAreElsewhereAddNothing) {
+  const RoutingShape shape = shape_of(6, 2, 90, 256, 256);
+  for (const DType type : {DType::F32, DType::Q4_K}) {
+    const Experts experts(random_, device(), shape, {type, type, type});
+    Matrix logits = random_matrix(random_, 90, 6);
+    for (size_t r = 0; r < 60; ++r) logits.at(r, 4) = 9;
+    logits.at(0, 5) = 8;
+    const Matrix x = random_matrix(random_, 90, 256);
+    const Tensor input = rig_.put(x, 7);
+    const auto routing = make_routing(shape);
+    device().route(*routing, 0, rig_.put(logits), {});
+    const auto choices = reference::route({.num_chosen = 2}, logits);
+    std::vector<float> sum(x.rows * x.cols);
+    for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 1}, {1, 3}, {4, 2}}) {
+      const SomeExperts some(device(), experts, first, count);
+      const Tensor y = rig_.empty(x.rows, x.cols, 5);
+      device().expert_ffn(*routing, input, some.weights(), y);
+      const std::vector<float> said = rig_.get(y);
+      if (type == DType::F32) {
+        expect_close(said, reference::expert_ffn(experts.judged(), only(choices, first, count), x),
+                     2e-6, "from expert " + std::to_string(first));
+      }
+      if (first == 0) {
+        EXPECT_EQ(std::ranges::count(std::span(said).first(256), 0.0F), 256);
+      }
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += said[i];
+    }
+    const Tensor y = rig_.empty(x.rows, x.cols);
+    device().expert_ffn(*routing, input, experts.weights(), y);
+    const std::vector<float> all = rig_.get(y);
+    const float largest = std::ranges::max(all);
+    for (size_t i = 0; i < sum.size(); ++i) ASSERT_NEAR(sum[i], all[i], 1e-6 * largest) << i;
+    const std::vector<uint64_t> counts = uses(*routing, 0);
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), uint64_t{0}), 180U);
   }
 }
 

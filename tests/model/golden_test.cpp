@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -14,34 +11,12 @@
 #include "device/cpu/cpu_device.h"
 #include "engine/logits_run.h"
 #include "gguf/file.h"
-#include "tensor/float16.h"
-#include "tensor/npy.h"
+#include "model/golden_data.h"
 
 namespace evener {
 namespace {
 
-using std::filesystem::path;
-
-const path kData = EVENER_TEST_DATA;
-
-// The largest files stay in the shared folder, which not everybody has.
-path model_file(const std::string& model) {
-  const path ours = kData / "models" / (model + ".gguf");
-  if (std::filesystem::exists(ours)) return ours;
-  return path(EVENER_SHARED) / "golden/quantised" / (model + ".gguf");
-}
-
-const nlohmann::json& manifest() {
-  static const nlohmann::json parsed =
-      nlohmann::json::parse(std::ifstream(kData / "golden/manifest.json"));
-  return parsed;
-}
-
-NpyMatrix expected(const std::string& name) {
-  auto matrix = read_npy(kData / "golden" / (name + ".npy"));
-  EXPECT_TRUE(matrix.has_value()) << to_string(matrix.error());
-  return std::move(*matrix);
-}
+using namespace golden;
 
 // Logits [tokens, vocab] with an F32 cache, as the golden data were made.
 std::vector<float> logits_of(const std::string& model, const std::vector<int32_t>& tokens,
@@ -60,29 +35,6 @@ std::vector<float> logits_of(const std::string& model, const std::vector<int32_t
   });
   EXPECT_TRUE(status.has_value()) << to_string(status.error());
   return all;
-}
-
-std::vector<float> row_maxima(std::span<const float> a, std::span<const float> b, size_t cols) {
-  std::vector<float> maxima(a.size() / cols, 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    const float gap = std::abs(a[i] - b[i]);
-    maxima[i / cols] = std::isfinite(gap) ? std::max(maxima[i / cols], gap) : INFINITY;
-  }
-  return maxima;
-}
-
-float maximum(const std::vector<float>& values) { return *std::ranges::max_element(values); }
-
-float median(std::vector<float> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
-}
-
-// F32 weights: 1e-4 is the bound the golden data call safe. F16 and BF16: the peer rounds the
-// inputs of matrices to the weight's type, we keep them in f32, which is off by 2e-2 and 1e-1.
-float tolerance(const std::string& model) {
-  if (model.ends_with("bf16")) return 1.5e-1F;
-  return model.ends_with("f16") ? 3e-2F : 1e-4F;
 }
 
 class GoldenModel : public testing::TestWithParam<std::string> {};
@@ -121,11 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Families, GoldenModel,
                                          "qwen3-yarn", "qwen35", "qwen35-equal-heads", "llama-moe",
                                          "qwen3moe", "qwen35moe", "qwen35moe-fused", "qwen3next",
                                          "qwen3next-ssm-in"),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         [](const auto& param) { return test_name(param.param); });
 
 // Method: whatever is chosen, each row of each layer chooses K different experts.
 TEST(GoldenMixture, CountsTheExpertsThatEachLayerUses) {
@@ -151,29 +99,10 @@ TEST(GoldenMixture, CountsTheExpertsThatEachLayerUses) {
 class GoldenQuantised : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const path file = model_file(GetParam());
+    const std::filesystem::path file = model_file(GetParam());
     if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs " << file;
   }
 };
-
-// Half a unit of the last place that the golden data keep, relative to the value: most were stored
-// in half precision.
-float stored_rounding(const NpyMatrix& want) {
-  const bool halves = std::ranges::all_of(
-      want.values, [](float value) { return f16_to_f32(f32_to_f16(value)) == value; });
-  return halves ? 0x1p-11F : 0.0F;
-}
-
-// What is closest to `got` of all that would have been stored as `want`.
-std::vector<float> nearest_stored_as(std::span<const float> got, std::span<const float> want,
-                                     float rounding) {
-  std::vector<float> nearest(got.begin(), got.end());
-  for (size_t i = 0; i < got.size(); ++i) {
-    const float room = std::abs(want[i]) * rounding;
-    nearest[i] = std::clamp(got[i], want[i] - room, want[i] + room);
-  }
-  return nearest;
-}
 
 // We round activations to 8 bits exactly as the peer does, so the logits agree like those of float
 // models, but for single roundings that fall the other way.
@@ -205,11 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, GoldenQuantised,
                                          "llama256-IQ3_S", "llama256-IQ4_NL", "llama256-IQ4_XS",
                                          "llama256-MXFP4", "llama256-NVFP4", "qwen35moe256-Q4_K_M",
                                          "qwen35moe256-IQ3_XXS", "qwen35moe256-MXFP4_MOE"),
-                         [](const auto& param) {
-                           std::string name = param.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         [](const auto& param) { return test_name(param.param); });
 
 }  // namespace
 }  // namespace evener
