@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,5 +10,14 @@ namespace evener {
 // most `length_max` bytes, between two characters, with "..." behind: what may be printed of
 // something a file or client said.
 std::string printable(std::string_view text, size_t length_max = 200);
+
+// "999", "15.0 M", "27.1 B": three digits and the scale word of parameters.
+std::string count_text(uint64_t count);
+
+// "512 bytes", "11.8 MiB", "25.4 GiB".
+std::string bytes_text(uint64_t bytes);
+
+// "1,234,567".
+std::string grouped_text(uint64_t number);
 
 }  // namespace evener

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/long_work.h"
 #include "cli/output_options.h"
@@ -128,7 +129,7 @@ Result<int> run() {
   work.finish();
   std::error_code ignored;
   fmt::print("{}: {} tensors, {}\n", options.output.path.string(), file.tensors().size(),
-             gguf::bytes_text(std::filesystem::file_size(options.output.path, ignored)));
+             bytes_text(std::filesystem::file_size(options.output.path, ignored)));
   return 0;
 }
 

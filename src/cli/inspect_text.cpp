@@ -25,13 +25,13 @@ std::string or_unknown(const std::optional<std::string_view>& text) {
 }
 
 std::string or_unknown(const std::optional<uint64_t>& number) {
-  return number ? gguf::grouped_text(*number) : "unknown";
+  return number ? grouped_text(*number) : "unknown";
 }
 
 std::string or_unknown(const std::optional<gguf::NumberRange>& range) {
   if (!range) return "unknown";
-  if (range->min == range->max) return gguf::grouped_text(range->min);
-  return fmt::format("{} to {}", gguf::grouped_text(range->min), gguf::grouped_text(range->max));
+  if (range->min == range->max) return grouped_text(range->min);
+  return fmt::format("{} to {}", grouped_text(range->min), grouped_text(range->max));
 }
 
 // Collects lines and cuts them to the width.
@@ -100,10 +100,10 @@ void add_model(const gguf::File& file, const gguf::Summary& summary, Page& page)
   page.fact("family", or_unknown(summary.family));
   page.fact("name", or_unknown(summary.name));
   page.fact("license", or_unknown(summary.license));
-  page.fact("parameters", gguf::grouped_text(summary.num_parameters));
+  page.fact("parameters", grouped_text(summary.num_parameters));
   const std::string format =
       file.is_assembled() ? "safetensors" : fmt::format("GGUF version {}", file.version());
-  page.fact("size", fmt::format("{} bytes in {} file{}, {}", gguf::grouped_text(file.size_bytes()),
+  page.fact("size", fmt::format("{} bytes in {} file{}, {}", grouped_text(file.size_bytes()),
                                 file.names().size(), file.names().size() == 1 ? "" : "s", format));
   page.fact("quantisation", summary.file_type.value_or("unknown"));
   page.fact("context length", or_unknown(summary.context_length));
@@ -130,7 +130,7 @@ void add_chat_template(const gguf::Summary& summary, Page& page) {
   page.title("Chat template");
   if (!summary.chat_template) return page.line("  none");
   const std::string_view text = *summary.chat_template;
-  page.line(fmt::format("  {} bytes; it begins:", gguf::grouped_text(text.size())));
+  page.line(fmt::format("  {} bytes; it begins:", grouped_text(text.size())));
   size_t at = 0;
   for (size_t i = 0; i < kTemplateLinesMax && at < text.size(); ++i) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -149,7 +149,7 @@ void add_types(const gguf::Summary& summary, Page& page) {
   const auto row = [&](std::string_view name, uint64_t num_tensors, uint64_t num_parameters,
                        uint64_t num_bytes, double bits) {
     page.line(fmt::format("  {:<10}{:>8}{:>20}{:>22}{:>11.2f}", name, num_tensors,
-                          gguf::grouped_text(num_parameters), gguf::grouped_text(num_bytes), bits));
+                          grouped_text(num_parameters), grouped_text(num_bytes), bits));
   };
   uint64_t num_tensors = 0;
   for (const gguf::TypeShare& share : summary.types) {
@@ -171,7 +171,7 @@ void add_tensors(const gguf::File& file, Page& page) {
         "  {:<{}}  {:<8}  {:<24}{:>18}", clean(tensor.name), name_width,
         tensor.stored_as.empty() ? info(tensor.dtype).name : tensor.stored_as,
         gguf::shape_text(tensor.shape),
-        gguf::grouped_text(tensor.stored_as.empty() ? tensor.size_bytes() : tensor.stored_bytes)));
+        grouped_text(tensor.stored_as.empty() ? tensor.size_bytes() : tensor.stored_bytes)));
   }
 }
 
@@ -182,8 +182,8 @@ std::string inspect_text(const gguf::File& file, const InspectOptions& options) 
   Page page(options.width);
   page.line(fmt::format("{}: {}, {} parameters, {}, {:.2f} bits per weight",
                         clean(std::filesystem::path(file.name()).filename().string()),
-                        or_unknown(summary.family), gguf::count_text(summary.num_parameters),
-                        gguf::bytes_text(file.size_bytes()), summary.bits_per_weight()));
+                        or_unknown(summary.family), count_text(summary.num_parameters),
+                        bytes_text(file.size_bytes()), summary.bits_per_weight()));
   add_model(file, summary, page);
   add_tokenizer(summary, page);
   add_chat_template(summary, page);

@@ -112,14 +112,14 @@ void print_plan(const quantise::Plan& plan) {
     if (!tensor.is_copy() && is_quantised(tensor.tensor->dtype)) ++num_requantised;
   }
   fmt::print("{}: {} parameters, {}, {:.2f} bits per weight\n", plan.input->name(),
-             gguf::count_text(summary.num_parameters), gguf::bytes_text(summary.tensor_bytes),
+             count_text(summary.num_parameters), bytes_text(summary.tensor_bytes),
              summary.bits_per_weight());
   fmt::print("  to {}: {}, {:.2f} bits per weight\n", plan.recipe->name,
-             gguf::bytes_text(plan.output_bytes()),
+             bytes_text(plan.output_bytes()),
              bits_per_weight(plan.output_bytes(), summary.num_parameters));
   for (const auto& [dtype, share] : shares) {
     fmt::print("    {:<8}{:>6} tensors{:>10} weights{:>12}\n", info(dtype).name, share.num_tensors,
-               gguf::count_text(share.num_weights), gguf::bytes_text(share.bytes));
+               count_text(share.num_weights), bytes_text(share.bytes));
   }
   if (num_requantised > 0) {
     fmt::print(

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gguf/summary.h"
+#include "base/text.h"
 
 namespace evener::engine {
 namespace {
@@ -22,28 +22,25 @@ size_t times(size_t a, size_t b) {
   return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-size_t plus(size_t a, size_t b) {
-  size_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
-}
-
 size_t sequence_bytes(const CapacityRequest& request, size_t num_tokens) {
-  return plus(times(pages_for(request, num_tokens), request.bytes_per_page),
-              request.bytes_per_slot);
+  return saturated_sum(times(pages_for(request, num_tokens), request.bytes_per_page),
+                       request.bytes_per_slot);
 }
 
 Error does_not_fit(const CapacityRequest& request, size_t num_tokens) {
   const size_t context_bytes = sequence_bytes(request, num_tokens);
-  const size_t needed = plus(plus(request.weight_bytes, request.scratch_bytes), context_bytes);
+  const size_t needed =
+      saturated_sum(saturated_sum(request.weight_bytes, request.scratch_bytes), context_bytes);
   return Error{
       .code = Code::out_of_memory,
       .doing = "load model",
       .where = request.where,
       .why = fmt::format("needs {} ({} weights + {} scratch + {} for one context of {} tokens), {} "
-                         "are available",
-                         gguf::bytes_text(needed), gguf::bytes_text(request.weight_bytes),
-                         gguf::bytes_text(request.scratch_bytes), gguf::bytes_text(context_bytes),
-                         num_tokens, gguf::bytes_text(request.available_bytes)),
+                         "are available: {} too few",
+                         bytes_text(needed), bytes_text(request.weight_bytes),
+                         bytes_text(request.scratch_bytes), bytes_text(context_bytes), num_tokens,
+                         bytes_text(request.available_bytes),
+                         bytes_text(needed - request.available_bytes)),
       .remedy = "free memory, ask for a shorter context, or take a smaller quantisation"};
 }
 
@@ -68,11 +65,16 @@ size_t affordable_snapshots(const CapacityRequest& request, size_t num_sequences
 
 }  // namespace
 
+size_t saturated_sum(size_t a, size_t b) {
+  size_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
 Result<Capacity> plan_capacity(const CapacityRequest& request) {
   const size_t least = request.context_is_must ? request.context_length
                                                : std::min(request.context_length, kContextMin);
-  const size_t fixed = plus(request.weight_bytes, request.scratch_bytes);
-  const size_t needed = plus(fixed, sequence_bytes(request, least));
+  const size_t fixed = saturated_sum(request.weight_bytes, request.scratch_bytes);
+  const size_t needed = saturated_sum(fixed, sequence_bytes(request, least));
   if (needed > request.available_bytes) return does_not_fit(request, least);
 
   const size_t bytes_left = request.available_bytes - needed;

@@ -7,6 +7,9 @@
 
 namespace evener::engine {
 
+// a + b, or the largest size_t: sizes from files add up to anything.
+size_t saturated_sum(size_t a, size_t b);
+
 // What a model needs and the machine has, in bytes where not said otherwise.
 struct CapacityRequest {
   std::string where;  // the model, for messages

@@ -73,13 +73,4 @@ struct Summary {
 
 Summary summarise(const File& file);
 
-// "999", "15.0 M", "27.1 B": three digits and the scale word of parameters.
-std::string count_text(uint64_t count);
-
-// "512 bytes", "11.8 MiB", "25.4 GiB".
-std::string bytes_text(uint64_t bytes);
-
-// "1,234,567".
-std::string grouped_text(uint64_t number);
-
 }  // namespace evener::gguf

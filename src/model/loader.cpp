@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "gguf/layer_name.h"
-#include "gguf/summary.h"
 #include "model/families.h"
 #include "model/tensor_slice.h"
 #include "quant/format.h"
@@ -278,7 +277,7 @@ Result<std::unique_ptr<Model>> load_model(const gguf::File& file, const Part& pa
   model->visit(summer);
   if (summer.num_decoded() > 0) {
     log::info("{}: {}: cut inside the blocks of {} matrices, which take {} as F16", file.name(),
-              part_text(part), summer.num_decoded(), gguf::bytes_text(summer.decoded_bytes()));
+              part_text(part), summer.num_decoded(), bytes_text(summer.decoded_bytes()));
   }
   Uploader uploader(file, device, progress, summer.bytes());
   model->visit(uploader);

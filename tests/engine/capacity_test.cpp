@@ -54,7 +54,7 @@ TEST(Capacity, ANamedContextIsNotShortened) {
   EXPECT_EQ(capacity.error().code, Code::out_of_memory);
   EXPECT_EQ(to_string(capacity.error()),
             "cannot load model: m.gguf: needs 136 MiB (100 MiB weights + 20.0 MiB scratch + 16.0 "
-            "MiB for one context of 1024 tokens), 130 MiB are available\n"
+            "MiB for one context of 1024 tokens), 130 MiB are available: 6.00 MiB too few\n"
             "  free memory, ask for a shorter context, or take a smaller quantisation");
 }
 
