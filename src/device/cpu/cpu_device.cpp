@@ -11,7 +11,7 @@
 #include "device/cpu/cpu_node.h"
 #include "device/cpu/isa.h"
 #include "device/cpu/kernel_device.h"
-#include "device/cpu/memory_limit.h"
+#include "device/cpu/node_memory.h"
 
 namespace evener::device::cpu {
 namespace {
@@ -40,11 +40,6 @@ const OpsKernels& ops_kernels(Isa isa) {
   return isa == Isa::avx512vnni ? ops_kernels_avx512 : ops_kernels_avx2;
 }
 
-size_t usable_memory(const CpuNode& node) {
-  const size_t limit = memory_limit_bytes();
-  return node.num_nodes > 1 && node.memory_bytes > 0 ? std::min(limit, node.memory_bytes) : limit;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Device>> create_cpu_device(const CpuOptions& options) {
@@ -65,12 +60,14 @@ Result<std::unique_ptr<Device>> create_cpu_device(const CpuOptions& options) {
       .name = to_string(name),
       .description = fmt::format("{}, {} thread{}, {}", node.model.empty() ? "CPU" : node.model,
                                  cpus.size(), cpus.size() == 1 ? "" : "s", isa_name(isa)),
-      .memory_bytes = usable_memory(node),
+      .memory_bytes = node_memory_limit(node),
       .num_threads = cpus.size(),
       .numa_node = options.numa_node,
       .cache_layout = fmt::format("cpu {}, {}", kCacheLayout, isa_name(isa))};
+  MemoryPlace place;
+  if (node.num_nodes > 1) place.numa_node = node.index;
   return std::make_unique<KernelDevice>(std::move(info), ops_kernels(isa), linear_kernels(isa),
-                                        std::move(pool));
+                                        std::move(pool), place);
 }
 
 }  // namespace evener::device::cpu

@@ -4,21 +4,12 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
+
+#include "device/cpu/machine_topology.h"
 
 namespace evener::device::cpu {
 namespace {
-
-struct FreeTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Topology = std::unique_ptr<hwloc_topology, FreeTopology>;
-
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 Error cannot_read(std::string why, Code code, std::string remedy) {
   return Error{.code = code,
@@ -26,16 +17,6 @@ Error cannot_read(std::string why, Code code, std::string remedy) {
                .where = "",
                .why = std::move(why),
                .remedy = std::move(remedy)};
-}
-
-Result<Topology> load_topology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return cannot_read("hwloc has no memory", Code::internal, "");
-  Topology topology(raw);
-  if (hwloc_topology_load(raw) != 0) {
-    return cannot_read("hwloc cannot read the topology", Code::internal, "");
-  }
-  return topology;
 }
 
 // Of the process: all that any of its threads may use. All of the machine if that is unknown.
@@ -85,12 +66,12 @@ CpuNode read_node(hwloc_topology_t topology, hwloc_obj_t node, hwloc_const_bitma
 }  // namespace
 
 Result<std::vector<CpuNode>> read_cpu_nodes() {
-  ASSIGN_OR_RETURN(const Topology topology, load_topology());
-  const Bitmap allowed = allowed_cpus(topology.get());
+  ASSIGN_OR_RETURN(const hwloc_topology_t topology, machine_topology());
+  const Bitmap allowed = allowed_cpus(topology);
   std::vector<CpuNode> nodes;
   hwloc_obj_t node = nullptr;
-  while ((node = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    nodes.push_back(read_node(topology.get(), node, allowed.get()));
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    nodes.push_back(read_node(topology, node, allowed.get()));
   }
   if (nodes.empty()) return cannot_read("hwloc names no NUMA node", Code::internal, "");
   for (CpuNode& each : nodes) each.num_nodes = nodes.size();

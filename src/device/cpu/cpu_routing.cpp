@@ -7,7 +7,8 @@
 
 namespace evener::device::cpu {
 
-Result<ExpertRoom> ExpertRoom::create(const RoutingShape& shape, std::string_view what) {
+Result<ExpertRoom> ExpertRoom::create(const RoutingShape& shape, std::string_view what,
+                                      MemoryPlace place) {
   const size_t places = shape.num_choices();
   const size_t panels =
       (places + (kPanelRows - 1) * std::min(places, shape.num_experts)) / kPanelRows;
@@ -16,13 +17,16 @@ Result<ExpertRoom> ExpertRoom::create(const RoutingShape& shape, std::string_vie
   const size_t panel_of_halves = std::max(bytes_of_panel(Activations::q8_0, intermediate),
                                           bytes_of_panel(Activations::q8_k, intermediate));
   ExpertRoom room;
-  ASSIGN_OR_RETURN(room.rows, Memory::allocate(places * hidden * sizeof(float), what));
-  ASSIGN_OR_RETURN(room.halves, Memory::allocate(places * 2 * intermediate * sizeof(float), what));
-  ASSIGN_OR_RETURN(room.rows_q8_0,
-                   Memory::allocate(panels * bytes_of_panel(Activations::q8_0, hidden), what));
-  ASSIGN_OR_RETURN(room.rows_q8_k,
-                   Memory::allocate(panels * bytes_of_panel(Activations::q8_k, hidden), what));
-  ASSIGN_OR_RETURN(room.halves_rounded, Memory::allocate(panels * panel_of_halves, what));
+  ASSIGN_OR_RETURN(room.rows, Memory::allocate(places * hidden * sizeof(float), what, place));
+  ASSIGN_OR_RETURN(room.halves,
+                   Memory::allocate(places * 2 * intermediate * sizeof(float), what, place));
+  ASSIGN_OR_RETURN(
+      room.rows_q8_0,
+      Memory::allocate(panels * bytes_of_panel(Activations::q8_0, hidden), what, place));
+  ASSIGN_OR_RETURN(
+      room.rows_q8_k,
+      Memory::allocate(panels * bytes_of_panel(Activations::q8_k, hidden), what, place));
+  ASSIGN_OR_RETURN(room.halves_rounded, Memory::allocate(panels * panel_of_halves, what, place));
   return room;
 }
 

@@ -22,7 +22,8 @@ struct ExpertRoom {
   Memory halves_rounded;  // panels of silu(gate) * up
 
   // Error: out_of_memory.
-  static Result<ExpertRoom> create(const RoutingShape& shape, std::string_view what);
+  static Result<ExpertRoom> create(const RoutingShape& shape, std::string_view what,
+                                   MemoryPlace place = {});
 };
 
 class CpuRouting final : public Routing {

@@ -38,15 +38,17 @@ size_t product(std::initializer_list<size_t> factors) {
 }  // namespace
 
 KernelDevice::KernelDevice(DeviceInfo info, const OpsKernels& kernels,
-                           const LinearKernels& linear_kernels, std::unique_ptr<ThreadPool> pool)
+                           const LinearKernels& linear_kernels, std::unique_ptr<ThreadPool> pool,
+                           MemoryPlace place)
     : info_(std::move(info)),
       kernels_(kernels),
       linear_kernels_(linear_kernels),
       pool_(std::move(pool)),
+      place_(place),
       scratch_(pool_->num_threads()) {}
 
 Result<std::unique_ptr<Buffer>> KernelDevice::allocate(size_t size_bytes) {
-  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size_bytes, info_.name));
+  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size_bytes, info_.name, place_));
   return std::make_unique<CpuBuffer>(std::move(memory));
 }
 
@@ -58,7 +60,7 @@ Result<std::unique_ptr<KvCache>> KernelDevice::create_kv_cache(const KvCacheShap
   const size_t per_position = product(
       {2, CpuKvCache::padded(shape) / type.block_size, shape.num_kv_heads, type.block_bytes});
   const size_t size = product({shape.num_layers, shape.num_pages, shape.page_size, per_position});
-  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", KV cache"));
+  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", KV cache", place_));
   RETURN_IF_ERROR(reserve_scratch(attention_scratch_floats(shape)));
   const size_t span_bytes = span_states_floats(shape, pool_->num_threads()) * sizeof(float);
   RETURN_IF_ERROR(grow(span_states_, span_bytes));
@@ -80,7 +82,7 @@ Result<std::unique_ptr<StateCache>> KernelDevice::create_state_cache(const State
         .error();
   }
   const size_t size = shape.num_slots * CpuStateCache::slot_floats(shape) * sizeof(float);
-  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", state cache"));
+  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size, info_.name + ", state cache", place_));
   RETURN_IF_ERROR(reserve_scratch(recurrent_scratch_floats(shape)));
   return std::make_unique<CpuStateCache>(shape, std::move(memory));
 }
@@ -126,7 +128,7 @@ void KernelDevice::split_elements(size_t rows, size_t cols, size_t cost, Piece b
 
 Status KernelDevice::grow(Memory& memory, size_t size_bytes) {
   if (memory.size_bytes() >= size_bytes) return {};
-  ASSIGN_OR_RETURN(memory, Memory::allocate(size_bytes, info_.name + ", scratch"));
+  ASSIGN_OR_RETURN(memory, Memory::allocate(size_bytes, info_.name + ", scratch", place_));
   return {};
 }
 

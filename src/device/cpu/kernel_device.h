@@ -23,7 +23,7 @@ namespace evener::device::cpu {
 class KernelDevice : public Device {
  public:
   KernelDevice(DeviceInfo info, const OpsKernels& kernels, const LinearKernels& linear_kernels,
-               std::unique_ptr<ThreadPool> pool);
+               std::unique_ptr<ThreadPool> pool, MemoryPlace place = {});
 
   const DeviceInfo& info() const override { return info_; }
   Status bind_thread() override { return pool_->pin_caller(); }
@@ -91,6 +91,7 @@ class KernelDevice : public Device {
   const OpsKernels& kernels_;
   const LinearKernels& linear_kernels_;
   std::unique_ptr<ThreadPool> pool_;
+  MemoryPlace place_;  // of weights, caches and what else is allocated
   LinearScratch linear_scratch_;
   std::vector<Memory> scratch_;  // one a thread; as large as the caches made so far need
   Memory span_states_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/cpu/memory_limit.h"
+#include "device/cpu/node_memory.h"
 
 namespace evener::device::cpu {
 namespace {
@@ -26,7 +27,7 @@ Error out_of_memory(size_t size_bytes, std::string_view what, std::string why) {
 
 }  // namespace
 
-Result<Memory> Memory::allocate(size_t size_bytes, std::string_view what) {
+Result<Memory> Memory::allocate(size_t size_bytes, std::string_view what, MemoryPlace place) {
   if (size_bytes > std::numeric_limits<size_t>::max() / 2) {
     return out_of_memory(size_bytes, what, "no machine has so much");
   }
@@ -53,6 +54,10 @@ Result<Memory> Memory::allocate(size_t size_bytes, std::string_view what) {
     const size_t address = reinterpret_cast<uintptr_t>(mapping);
     memory.data_ += round_up(address, kHugePage) - address;
     madvise(memory.data_, round_up(usable, kHugePage), MADV_HUGEPAGE);  // advice: may fail
+  }
+  if (place.numa_node) {
+    // If the system does not allow it, who touches a page first decides: a thread of the device.
+    static_cast<void>(prefer_node({memory.data_, usable}, *place.numa_node));
   }
   return memory;
 }

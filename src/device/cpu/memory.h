@@ -1,19 +1,25 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "base/error.h"
 
 namespace evener::device::cpu {
 
+// Where memory is to lie.
+struct MemoryPlace {
+  std::optional<size_t> numa_node = {};  // none: where it is first touched
+};
+
 // Zeroed memory of this process, aligned to 64 bytes at least; large ones ask for huge pages.
 // Movable; freed with the object. Pages get their place when they are first touched.
 class Memory {
  public:
   // Errors: out_of_memory, also when the machine has less free than asked for. `what` is for the
-  // message: "state cache".
-  static Result<Memory> allocate(size_t size_bytes, std::string_view what);
+  // message: "state cache". A place that the system does not give is none.
+  static Result<Memory> allocate(size_t size_bytes, std::string_view what, MemoryPlace place = {});
 
   Memory() = default;
   Memory(Memory&& other) noexcept;

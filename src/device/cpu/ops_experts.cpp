@@ -26,7 +26,7 @@ void check_route(const RoutingShape& shape, const Tensor& logits, const RouteArg
 Result<std::unique_ptr<Routing>> KernelDevice::create_routing(const RoutingShape& shape) {
   EVENER_ASSERT(shape.num_chosen > 0);
   EVENER_ASSERT(shape.num_chosen <= shape.num_experts);
-  ASSIGN_OR_RETURN(ExpertRoom room, ExpertRoom::create(shape, info_.name + ", experts"));
+  ASSIGN_OR_RETURN(ExpertRoom room, ExpertRoom::create(shape, info_.name + ", experts", place_));
   RETURN_IF_ERROR(reserve_scratch(2 * shape.num_experts));
   return std::make_unique<CpuRouting>(shape, std::move(room));
 }

@@ -26,7 +26,7 @@ HostLinearPart host_part(const LinearPart& part) {
 }  // namespace
 
 Result<std::unique_ptr<Weight>> KernelDevice::upload(const WeightSource& source, WeightUse use) {
-  return pack_weight(source, use, *pool_, linear_kernels_);
+  return pack_weight(source, use, *pool_, linear_kernels_, place_);
 }
 
 void KernelDevice::linear(const Tensor& x, std::span<const LinearPart> parts) {

@@ -59,7 +59,7 @@ struct Packing {
 };
 
 Result<std::unique_ptr<Weight>> pack_linear(const WeightSource& source, ThreadPool& pool,
-                                            const LinearKernels& kernels) {
+                                            const LinearKernels& kernels, MemoryPlace place) {
   const FormatKernels* const format = find_kernels(kernels, source.dtype);
   const PackBlock pack_block = find_pack_block(source.dtype);
   if (format == nullptr || pack_block == nullptr) {
@@ -77,7 +77,7 @@ Result<std::unique_ptr<Weight>> pack_linear(const WeightSource& source, ThreadPo
       __builtin_mul_overflow(num_groups, group_bytes, &size_bytes)) {
     size_bytes = std::numeric_limits<size_t>::max();
   }
-  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size_bytes, source.name));
+  ASSIGN_OR_RETURN(Memory memory, Memory::allocate(size_bytes, source.name, place));
 
   const Packing packing{source, *format, pack_block, kernels.lanes, memory.data()};
   constexpr size_t kBytesPerPiece = size_t{1} << 18;
@@ -117,7 +117,8 @@ std::span<const std::byte> EmbeddingWeight::row(size_t index) const {
 }
 
 Result<std::unique_ptr<Weight>> pack_weight(const WeightSource& source, WeightUse use,
-                                            ThreadPool& pool, const LinearKernels& kernels) {
+                                            ThreadPool& pool, const LinearKernels& kernels,
+                                            MemoryPlace place) {
   const DTypeInfo& layout = evener::info(source.dtype);
   if (source.inputs % layout.block_size != 0) {
     return unsupported(source, fmt::format("{} inputs are no whole number of blocks of {}",
@@ -126,7 +127,7 @@ Result<std::unique_ptr<Weight>> pack_weight(const WeightSource& source, WeightUs
   EVENER_ASSERT(source.bytes.size() == source.num_experts * source.outputs *
                                            (source.inputs / layout.block_size) *
                                            layout.block_bytes);
-  if (use == WeightUse::linear) return pack_linear(source, pool, kernels);
+  if (use == WeightUse::linear) return pack_linear(source, pool, kernels, place);
   EVENER_ASSERT(source.num_experts == 1);
   if (quant::find_format(source.dtype) == nullptr) {
     return unsupported(source, fmt::format("type {} cannot be decoded", layout.name));

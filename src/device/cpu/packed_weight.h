@@ -56,6 +56,7 @@ class EmbeddingWeight final : public Weight {
 // Packs `source` for `use` on all threads of the pool. One region; call it from the pool's owner.
 // Errors: unsupported (dtype, or inputs that are no whole number of blocks), out_of_memory.
 Result<std::unique_ptr<Weight>> pack_weight(const WeightSource& source, WeightUse use,
-                                            ThreadPool& pool, const LinearKernels& kernels);
+                                            ThreadPool& pool, const LinearKernels& kernels,
+                                            MemoryPlace place = {});
 
 }  // namespace evener::device::cpu
