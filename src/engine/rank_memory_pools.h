@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "engine/capacity.h"
+
+namespace evener::engine {
+
+// What of free memory a model may take. The machine is not only ours, and its free memory is an
+// estimate.
+struct MemoryBounds {
+  size_t bytes_max = 0;       // what the user allows; 0: nine tenths of what is free
+  size_t taken_bytes = 0;     // of what is allowed, in use already
+  size_t reserved_bytes = 0;  // for something else
+};
+size_t usable_memory(size_t free_bytes, const MemoryBounds& bounds);
+
+// One memory, and the ranks whose devices have it.
+struct MemoryPool {
+  std::string name;  // for messages: "cpu:0[0], cpu:0[1]"
+  size_t available_bytes = 0;
+  std::vector<size_t> ranks;
+};
+
+// What one rank takes: the numbers of CapacityRequest that differ from rank to rank.
+struct RankNeed {
+  size_t weight_bytes = 0;
+  size_t scratch_bytes = 0;
+  size_t bytes_per_page = 0;
+  size_t bytes_per_slot = 0;
+};
+
+// The memories of the devices [ranks], as free as they are now: one for each NUMA node, and one for
+// all of them together, since a process has a limit of its own. Errors: as parse_device_name,
+// read_cpu_node.
+Result<std::vector<MemoryPool>> memory_pools(const std::vector<std::string>& devices,
+                                             const MemoryBounds& bounds);
+
+// plan_capacity() for several ranks, all of which hold every sequence: what each memory has room
+// for, and of that the least. `common` says what is the same everywhere; its needs and available
+// bytes are not looked at. Error: out_of_memory, naming the devices and by how much they fall
+// short.
+Result<Capacity> plan_capacity(const CapacityRequest& common, std::span<const RankNeed> ranks,
+                               std::span<const MemoryPool> pools);
+
+}  // namespace evener::engine
