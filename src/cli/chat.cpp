@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/line_editor.h"
+#include "cli/parallel_options.h"
 #include "cli/sampling_options.h"
 
 namespace evener::cli {
@@ -17,6 +18,7 @@ namespace {
 
 struct Options {
   engine::EngineOptions engine = {.max_sequences = 1};
+  ParallelWords parallel;
   ChatSession::Settings session;
 };
 Options options;
@@ -26,6 +28,7 @@ void add_options(CommandLine& line) {
   line.add("--system", options.session.system, "system prompt");
   add_sampling_options(line, options.session.sampling);
   add_engine_options(line, options.engine, ModelArgument::positional);
+  options.parallel.add_to(line);
 }
 
 // A line, and those that follow as long as each ends in a backslash.
@@ -48,6 +51,7 @@ void greet(const engine::ModelFacts& facts) {
 }
 
 Result<int> run() {
+  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
   LineEditor editor;

@@ -22,9 +22,8 @@ void add_engine_options(CommandLine& line, engine::EngineOptions& options, Model
       model == ModelArgument::positional ? "MODEL" : "-m,--model", options.model,
       "GGUF file (of a split one: any part) or Hugging Face folder; without it the small bundled "
       "model");
-  line.add("--device", options.parallel.devices.front(),
-           "cpu:N computes on the cores of NUMA node N");
-  line.add("--threads", options.num_threads, "threads that compute; 0: one per physical core")
+  line.add("--threads", options.num_threads,
+           "threads that compute on each device; 0: one per physical core")
       .between(0, 1024);
   line.add("--ctx", options.context_length,
            "tokens a conversation may have; 0: as many as model and memory allow");

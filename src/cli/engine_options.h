@@ -9,7 +9,7 @@
 
 namespace evener::cli {
 
-// MODEL (or -m), --device, --threads, --ctx, --kv, --parallel, --memory: what every command that
+// MODEL (or -m), --threads, --ctx, --kv, --parallel, --memory: what every command that
 // generates has. `positional` puts MODEL behind the command, else it is -m.
 enum class ModelArgument { positional, option };
 void add_engine_options(CommandLine& line, engine::EngineOptions& options, ModelArgument model);

@@ -5,13 +5,23 @@
 namespace evener::cli {
 
 void add_device_options(CommandLine& line, DeviceOptions& options) {
-  line.add("--device", options.device, "cpu:N computes on the cores of NUMA node N");
-  line.add("--threads", options.num_threads, "threads that compute; 0: one per physical core")
+  options.parallel.add_to(line);
+  line.add("--threads", options.num_threads,
+           "threads that compute on each device; 0: one per physical core")
       .between(0, 1024);
 }
 
 Result<std::unique_ptr<device::Device>> open_device(const DeviceOptions& options) {
-  return device::create_device(options.device, options.num_threads);
+  engine::ParallelOptions parallel;
+  RETURN_IF_ERROR(options.parallel.apply(parallel));
+  if (parallel.devices.size() > 1) {
+    return Error{.code = Code::unsupported,
+                 .doing = "open devices",
+                 .where = "--devices",
+                 .why = "this command runs on one device as yet",
+                 .remedy = "name one"};
+  }
+  return device::create_device(parallel.devices.front(), options.num_threads);
 }
 
 }  // namespace evener::cli

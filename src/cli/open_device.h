@@ -2,22 +2,23 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 
 #include "base/error.h"
 #include "cli/command_line.h"
+#include "cli/parallel_options.h"
 #include "device/device.h"
 
 namespace evener::cli {
 
-// --device and --threads, which every command that computes has.
+// Where a model runs, which every command that computes has: --devices, --threads, ...
 struct DeviceOptions {
-  std::string device = "cpu:0";
-  size_t num_threads = 0;  // 0: one per physical core
+  ParallelWords parallel;
+  size_t num_threads = 0;  // of each device; 0: one per physical core
 };
 
 void add_device_options(CommandLine& line, DeviceOptions& options);
 
+// Errors: as ParallelWords::apply and create_device; unsupported (several devices).
 Result<std::unique_ptr<device::Device>> open_device(const DeviceOptions& options);
 
 }  // namespace evener::cli

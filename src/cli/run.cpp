@@ -9,6 +9,7 @@
 #include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/parallel_options.h"
 #include "cli/sampling_options.h"
 #include "cli/timing.h"
 
@@ -21,6 +22,7 @@ struct Options {
   bool raw = false;
   size_t max_tokens = 0;
   engine::EngineOptions engine = {.max_sequences = 1};
+  ParallelWords parallel;
   sample::Params sampling;
 };
 Options options;
@@ -33,6 +35,7 @@ void add_options(CommandLine& line) {
   line.add("--raw", options.raw, "continue PROMPT as plain text, without the chat template");
   add_sampling_options(line, options.sampling);
   add_engine_options(line, options.engine, ModelArgument::option);
+  options.parallel.add_to(line);
   add_timing_option(line, options.engine.timing);
 }
 
@@ -47,6 +50,7 @@ Result<std::string> prompt_text(const engine::Engine& engine) {
 }
 
 Result<int> run() {
+  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(const std::string text, prompt_text(*engine));
   engine::GenerationRequest request;

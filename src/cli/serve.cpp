@@ -12,6 +12,7 @@
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/parallel_options.h"
 #include "cli/sharing_options.h"
 #include "cli/timing.h"
 #include "doctor/diagnose.h"
@@ -24,6 +25,7 @@ namespace {
 
 struct Options {
   engine::EngineOptions engine;
+  ParallelWords parallel;
   SharingOptions sharing;
   serve::ServerOptions server;
   std::string api_key_file;
@@ -35,6 +37,8 @@ Options options;
 
 void add_options(CommandLine& line) {
   add_engine_options(line, options.engine, ModelArgument::positional);
+  options.parallel.add_to(line);
+  options.parallel.add_failures_to(line);
   add_timing_option(line, options.engine.timing);
   options.sharing.add_to(line, options.engine);
   line.add("--host", options.server.host, "address to listen on");
@@ -167,6 +171,7 @@ Result<int> run() {
   const SignalWatcher watcher([&stop](int) { stop.set(); });
   RETURN_IF_ERROR(read_api_keys());
   RETURN_IF_ERROR(expose_host());
+  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
   options.sharing.apply(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));

@@ -17,7 +17,7 @@ def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
     for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare",
-                    "doctor", "snapshot", "simulate", "bench"):
+                    "devices", "doctor", "snapshot", "simulate", "bench"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -26,7 +26,7 @@ def test_help_and_version_end_well(evener, data):
 def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
-                             "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare, "
+                             "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare, devices, "
                              "doctor, snapshot, simulate, bench\n"))
 
 
@@ -438,7 +438,59 @@ def test_a_device_that_does_not_exist_is_refused(evener, data):
     status, _, err = run(evener, "run", "--device", "gpu:0", "hi")
     equal(status, 2)
     contains(err, "'gpu:0': there is no such kind of device")
-    equal(run(evener, "run", "--device", "cpu:99", "hi")[0], 2)
+    equal(run(evener, "run", "--devices", "cpu:99", "hi")[0], 2)
+    status, _, err = run(evener, "run", "--devices", "cpu:0[4000]", "hi")
+    equal(status, 2)
+    contains(err, "'cpu:0[4000]': there is no core 4000: this process may use ")
+    contains(err, "cores are counted from 0")
+
+
+def test_devices_that_cannot_work_together_are_refused(evener, data):
+    one = ("run", "--devices", "cpu:0[0]")
+    for words, message in (
+            (("run", "--devices", "cpu:0,cpu:0"), "'cpu:0': it is named twice"),
+            (("run", "--devices", "cpu:0,cpu:0[0]"), "'cpu:0[0]': it shares core 0 of node 0 with 'cpu:0'"),
+            (("run", "--devices", "cpu:0,"), "'': a name is empty"),
+            (("run", "--devices", "cpu:0[0"), "'cpu:0[0': its brackets do not end"),
+            ((*one, "--threads", "2"), "2 threads are asked for, it has 1 core"),
+            ((*one, "--tp", "2"), "1 stage with 2 shards each take 2 devices, and one is named"),
+            ((*one, "--stages", "2", "--tp", "3"), "2 stages with 3 shards each take 6 devices, and one is named"),
+            ((*one, "--split", "5,x"), "cannot read --split: '5,x': 'x' is not a number"),
+            ((*one, "--split", "5,,7"), "a number is missing"),
+            ((*one, "--split", "7,5"), "--split: layer 5 does not lie behind layer 7"),
+            ((*one, "--split", "99999999999999999999"), "'99999999999999999999' is not a number that it takes"),
+            ((*one, "--ratio", "5:0"), "--ratio: the share 0 is not above 0"),
+            ((*one, "--ratio", "-1"), "--ratio: the share -1 is not above 0"),
+            ((*one, "--ratio", "nan"), "--ratio: the share nan is not above 0"),
+            ((*one, "--ratio", "five:four"), "cannot read --ratio: 'five:four': 'five' is not a number"),
+            ((*one, "--tp", "1", "--ratio", "5:4"), "--tp says 1 shard, --ratio is for 2"),
+            ((*one, "--stages", "3", "--split", "4"), "--stages says 3 stages, --split is for 2"),
+            ((*one, "--experts", "none"), "--experts"),
+            (("logits", os.path.join(data, "models", "llama.gguf"), "--tokens", "1", "--out", "x.npy", "--ratio", "0"),
+             "the share 0 is not above 0")):
+        status, out, err = run(evener, *words, *(("hi",) if words[0] == "run" else ()))
+        equal((words, status, out), (words, 2, ""))
+        contains(err, message)
+
+
+def test_devices_are_listed_with_what_they_have(evener, data):
+    status, out, err = run(evener, "devices")
+    equal(status, 0)
+    for word in ("cpu:0", "cores", "hardware thread", "memory", " free", "bandwidth", " GB/s", "For --devices:"):
+        contains(out, word)
+    status, out, _ = run(evener, "devices", "--no-measure", "--json")
+    equal(status, 0)
+    first = json.loads(out)["devices"][0]
+    equal((first["name"], first["kind"], first["numa_node"]), ("cpu:0", "cpu", 0))
+    equal(first["cores"] >= 1 and first["memory_bytes"] > 0 and "read_bytes_per_s" not in first, True)
+    # A machine with two sockets, made up: names, and cores that cannot be measured.
+    two_sockets = {"HWLOC_SYNTHETIC": "pack:2 numa:1 core:4 pu:2"}
+    status, out, _ = run(evener, "devices", "--no-measure", environment=two_sockets)
+    equal(status, 0)
+    for word in ("cpu:1", "cpu:1[0-3]", "8 hardware threads", "cpu:0,cpu:1  "):
+        contains(out, word)
+    for name in json.loads(run(evener, "devices", "--no-measure", "--json")[1])["devices"]:
+        equal(run(evener, "run", "--devices", name["name"], "-n", "1", "hi")[0], 0)
 
 
 def test_a_forced_isa_is_used_or_refused(evener, data):

@@ -49,7 +49,9 @@ std::string cpu_model(hwloc_topology_t topology, hwloc_obj_t node) {
   if (package == nullptr) package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
   const char* const model =
       package != nullptr ? hwloc_obj_get_info_by_name(package, "CPUModel") : nullptr;
-  return model != nullptr ? model : "";
+  std::string text = model != nullptr ? model : "";
+  text.erase(text.find_last_not_of(' ') + 1);  // some fill it up with blanks
+  return text;
 }
 
 CpuNode read_node(hwloc_topology_t topology, hwloc_obj_t node, hwloc_const_bitmap_t allowed) {

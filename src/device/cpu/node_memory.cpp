@@ -34,7 +34,8 @@ size_t node_memory_limit(const CpuNode& node) {
 size_t free_node_memory(const CpuNode& node) {
   const size_t free = available_memory_bytes();
   if (node.num_nodes == 1) return free;
-  return std::min(free, free_bytes_of_node("/", node.os_index).value_or(free));
+  const size_t of_node = free_bytes_of_node("/", node.os_index).value_or(free);
+  return std::min({free, of_node, node_memory_limit(node)});
 }
 
 // Lines are "Node 0 MemFree:  8123 kB".
