@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "simulate/checker.h"
+#include "simulate/fake_pipe.h"
 
 namespace evener::simulate {
 namespace {
@@ -44,22 +45,11 @@ sched::SchedulerOptions told(const Workload& workload) {
   return options;
 }
 
-// Rows as the device was given them: what the tables become later is no matter to it.
-struct GivenRows {
-  sched::Slice slice;
-  std::vector<int32_t> pages;
-  int32_t state_slot = -1;
-};
-
-// A step that the device has been given. Its transfers and rows are carried out when it ends, in
-// order with those of the others.
+// A step that the device has been given.
 struct Flight {
   ChosenStep chosen;
-  std::vector<std::pair<cache::Transfer, StoredBytes>> writes{};
-  std::vector<GivenRows> rows{};
+  FakePipe::Pass pass{};
   bool fails = false;
-  Time began{};
-  Time ends{};
 };
 
 class Simulation {
@@ -80,8 +70,6 @@ class Simulation {
   void take_turn();
   ChosenStep choose();
   void begin(ChosenStep chosen);
-  bool transfer(const cache::Transfer& transfer, Flight& flight);
-  void enter_pipe(Flight& flight);
   void finish_oldest();
   void execute(const Flight& flight);
   void note_admissions(const sched::Step& step);
@@ -89,7 +77,7 @@ class Simulation {
   void lose_all();
   void note_service(const ChosenStep& chosen, Duration took);
   Duration duration_of(const sched::StepWork& work);
-  FakeDevice::Rows rows_of(const GivenRows& given) const;
+  FakeDevice::Rows rows_of(const FakePipe::GivenRows& given) const;
   void give_token(SequenceId id, TokenId token);
   void end(SequenceId id, Fate fate);
   void back_to_queue(SequenceId id);
@@ -99,12 +87,10 @@ class Simulation {
 
   const Workload& workload_;
   std::mt19937 random_;
-  FakeStore store_;
-  FakeDevice device_;
+  FakePipe pipe_;
   cache::Residency residency_;
   sched::Scheduler scheduler_;
   std::deque<Flight> in_flight_;  // oldest first
-  std::vector<Time> stage_free_;  // when each stage has done what it was given
   Outcome outcome_;
   Checker checker_;
   Time now_{};
@@ -113,21 +99,14 @@ class Simulation {
 Simulation::Simulation(const Workload& workload)
     : workload_(workload),
       random_(workload.seed),
-      store_({.num_entries_max = workload.num_stored_max,
-              .damage = workload.stored_damage,
-              .seed = workload.seed}),
-      device_({.page_size = workload.residency.page_size,
-               .num_pages = workload.residency.num_pages,
-               .num_state_slots = workload.residency.num_state_slots,
-               .sabotage = workload.sabotage}),
-      residency_(workload.residency, &store_),
+      pipe_(workload),
+      residency_(workload.residency, &pipe_.store()),
       scheduler_(told(workload), residency_),
-      stage_free_(workload.stages.size()),
       checker_({.workload = &workload,
                 .lives = &outcome_.lives,
                 .scheduler = &scheduler_,
                 .residency = &residency_,
-                .device = &device_},
+                .device = &pipe_.device()},
                outcome_.verdict) {
   for (const Request& request : workload.requests) {
     Life life;
@@ -288,7 +267,7 @@ void Simulation::begin(ChosenStep chosen) {
       outcome_.num_failed_steps < kNumFailuresMax && chance(workload_.faults.failed_steps);
   std::set<SequenceId> failed;
   for (const cache::Transfer& asked : flight.chosen.step.transfers) {
-    if (transfer(asked, flight)) continue;
+    if (pipe_.transfer(asked, flight.pass)) continue;
     ++outcome_.num_failed_loads;
     failed.insert(asked.sequence);
   }
@@ -299,53 +278,21 @@ void Simulation::begin(ChosenStep chosen) {
   for (const sched::Slice& slice : flight.chosen.step.slices) {
     if (failed.contains(slice.sequence)) continue;
     const auto pages = residency_.pages(slice.sequence);
-    flight.rows.push_back({.slice = slice,
-                           .pages = {pages.begin(), pages.end()},
-                           .state_slot = residency_.state_slot(slice.sequence)});
+    flight.pass.rows.push_back({.slice = slice,
+                                .pages = {pages.begin(), pages.end()},
+                                .state_slot = residency_.state_slot(slice.sequence)});
   }
-  enter_pipe(flight);
+  pipe_.begin(flight.pass, duration_of(flight.chosen.work), now_);
   in_flight_.push_back(std::move(flight));
   if (workload_.stages.size() > 1) checker_.something_happened(now_);
-}
-
-// Nothing stands before it, or it is put behind that. False: a load found nothing.
-bool Simulation::transfer(const cache::Transfer& transfer, Flight& flight) {
-  if (in_flight_.empty() || workload_.sabotage == Sabotage::overtake_passes) {
-    return device_.execute(transfer, store_);
-  }
-  StoredBytes bytes;
-  if (transfer.is_load()) {
-    auto found = store_.get(transfer.key);
-    if (!found) return false;
-    bytes = *std::move(found);
-  }
-  flight.writes.emplace_back(transfer, std::move(bytes));
-  return true;
-}
-
-// Every stage takes its part of the time, after its part of the step before.
-void Simulation::enter_pipe(Flight& flight) {
-  const Duration took = duration_of(flight.chosen.work);
-  flight.began = now_;
-  flight.ends = now_;
-  Duration left = took;
-  for (size_t i = 0; i < stage_free_.size(); ++i) {
-    const bool is_last = i + 1 == stage_free_.size();
-    const Duration part =
-        is_last ? left : sched::from_seconds(sched::seconds(took) * workload_.stages[i]);
-    left -= part;
-    if (!in_flight_.empty()) flight.ends = std::max(flight.ends, stage_free_[i]);
-    flight.ends += part;
-    stage_free_[i] = flight.ends;
-  }
 }
 
 void Simulation::finish_oldest() {
   const Flight flight = std::move(in_flight_.front());
   in_flight_.pop_front();
-  now_ = std::max(now_, flight.ends);
+  now_ = std::max(now_, flight.pass.ends);
   outcome_.verdict.set_time(now_);
-  for (const auto& [transfer, bytes] : flight.writes) device_.write(transfer, bytes);
+  pipe_.end(flight.pass);
   if (flight.fails) {
     fail(flight);
   } else {
@@ -355,9 +302,9 @@ void Simulation::finish_oldest() {
 
 // The device gives up half way through the rows.
 void Simulation::fail(const Flight& flight) {
-  const std::span<const GivenRows> rows = flight.rows;
-  for (const GivenRows& given : rows.first((rows.size() + 1) / 2)) {
-    (void)device_.run(rows_of(given));
+  const std::span<const FakePipe::GivenRows> rows = flight.pass.rows;
+  for (const FakePipe::GivenRows& given : rows.first((rows.size() + 1) / 2)) {
+    (void)pipe_.device().run(rows_of(given));
   }
   ++outcome_.num_failed_steps;
   if (workload_.stages.size() > 1) return lose_all();
@@ -367,7 +314,7 @@ void Simulation::fail(const Flight& flight) {
 
 void Simulation::lose_all() {
   in_flight_.clear();
-  device_.lose_all();
+  pipe_.lose_all();
   for (const SequenceId id : scheduler_.all_failed()) end(id, Fate::failed);
   outcome_.verdict.expect(
       Invariant::S4,
@@ -378,10 +325,10 @@ void Simulation::lose_all() {
 
 void Simulation::execute(const Flight& flight) {
   std::vector<std::pair<SequenceId, TokenId>> tokens;
-  for (const GivenRows& given : flight.rows) {
+  for (const FakePipe::GivenRows& given : flight.pass.rows) {
     const sched::Slice& slice = given.slice;
     checker_.rows_begin(slice, rows_of(given));
-    const TokenId token = device_.run(rows_of(given));
+    const TokenId token = pipe_.device().run(rows_of(given));
     Life& reader = life(slice.sequence);
     if (reader.is_over()) continue;  // nobody looks at it any more
     reader.num_computed = slice.position_end();
@@ -389,11 +336,11 @@ void Simulation::execute(const Flight& flight) {
     reader.num_logits_seen = std::max(reader.num_logits_seen, reader.num_computed);
     if (reader.num_computed == reader.num_known) tokens.emplace_back(slice.sequence, token);
   }
-  scheduler_.step_done(flight.began, now_);
-  note_service(flight.chosen, now_ - flight.began);
-  checker_.step_ended(flight.chosen, flight.began, now_);
+  scheduler_.step_done(flight.pass.began, now_);
+  note_service(flight.chosen, now_ - flight.pass.began);
+  checker_.step_ended(flight.chosen, flight.pass.began, now_);
   if (flight.chosen.holds_up_streams()) {
-    outcome_.contended_longest = std::max(outcome_.contended_longest, now_ - flight.began);
+    outcome_.contended_longest = std::max(outcome_.contended_longest, now_ - flight.pass.began);
   }
   for (const auto& [id, token] : tokens) give_token(id, token);
 }
@@ -420,7 +367,7 @@ Duration Simulation::duration_of(const sched::StepWork& work) {
   return sched::from_seconds(seconds);
 }
 
-FakeDevice::Rows Simulation::rows_of(const GivenRows& given) const {
+FakeDevice::Rows Simulation::rows_of(const FakePipe::GivenRows& given) const {
   const sched::Slice& slice = given.slice;
   const auto tokens = outcome_.lives[slice.sequence - 1].history.tokens();
   return {.salt = workload_.requests[slice.sequence - 1].salt,

@@ -17,7 +17,7 @@ TEST(RandomRuns, KeepEveryInvariant) {
 class Pipes : public testing::TestWithParam<size_t> {};
 
 TEST_P(Pipes, KeepEveryInvariant) {
-  for (unsigned seed = 1; seed <= 300; ++seed) {
+  for (unsigned seed = 1; seed <= 150; ++seed) {
     const Workload workload = random_workload(seed, GetParam());
     const Outcome outcome = simulate(workload);
     ASSERT_FALSE(outcome.verdict.breach()) << to_string(*outcome.verdict.breach()) << "\n"
