@@ -5,10 +5,10 @@
 //   cpu:N to host      Device::read
 //   cpu:N within       Device::gather_rows: the device's threads copy between two of its buffers
 //   cpu:N to cpu:M     Device::read and Device::write, through host memory: from node to node
+//   all-reduce         Comm::all_reduce over one rank a node, or over two cores of the only node
 //
-// A latency is the time of one copy of that size, a bandwidth its bytes over that time. Sizes that
-// fit in a cache show the cache. All-reduce needs two ranks, which this program cannot form: a note
-// says so.
+// A latency is the time of one copy of that size, a bandwidth its bytes over that time; of an
+// all-reduce, its bus bandwidth. Sizes that fit in a cache show the cache.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,10 +23,10 @@
 #include <vector>
 
 #include "bench/experiment.h"
+#include "bench/machine/all_reduce.h"
 #include "bench/machine/copy_pattern.h"
 #include "bench/machine/machine_cell.h"
 #include "device/create_device.h"
-#include "parallel/comm.h"
 
 namespace evener::bench {
 namespace {
@@ -82,7 +82,6 @@ class LinkRun {
         RETURN_IF_ERROR(measure_size(num_rows, round));
       }
     }
-    tell_of_all_reduce();
     return {};
   }
 
@@ -95,6 +94,8 @@ class LinkRun {
       if (!device) return std::move(device).error();
       devices_.push_back(*std::move(device));
     }
+    ASSIGN_OR_RETURN(summing_devices_, devices_to_sum_over());
+    if (summing_devices_.size() < 2) tell_of_all_reduce();
     return {};
   }
 
@@ -121,7 +122,8 @@ class LinkRun {
         if (other != device) RETURN_IF_ERROR(measure_pair(*device, *other, num_rows, round));
       }
     }
-    return {};
+    if (bench_.stop || summing_devices_.size() < 2) return {};
+    return measure_all_reduce(num_rows, round);
   }
 
   Status measure_device(Device& device, size_t num_rows, uint32_t round) {
@@ -179,17 +181,7 @@ class LinkRun {
   Status measure(const Way& way, uint32_t round) {
     if (bench_.stop) return {};
     const size_t size_bytes = way.num_rows * kRowBytes;
-    if (bench_.progress) {
-      bench_.progress(fmt::format("link, {}, {} bytes", way.name, size_bytes),
-                      fraction(way, round));
-    }
-    std::string point = fmt::format("{}/{}", way.name, size_bytes);
-    std::ranges::replace(point, ' ', '-');
-    MachineCell cell(
-        bench_, {.experiment = "link",
-                 .point = point,
-                 .round = round,
-                 .target = {{"link", way.name}, {"size_bytes", fmt::format("{}", size_bytes)}}});
+    MachineCell cell(bench_, plan_of(way.name, way.num_rows, round));
     std::vector<float> values(way.num_rows * kCols);
     uint64_t num_wrong = 0;
     uint32_t seed = round;
@@ -215,32 +207,64 @@ class LinkRun {
     return cell.end();
   }
 
+  Status measure_all_reduce(size_t num_rows, uint32_t round) {
+    const size_t num_ranks = summing_devices_.size();
+    const size_t size_bytes = num_rows * kRowBytes;
+    MachineCell cell(bench_,
+                     plan_of(fmt::format("all-reduce over {} ranks", num_ranks), num_rows, round));
+    ASSIGN_OR_RETURN(const AllReduceTimes times,
+                     time_all_reduce(summing_devices_, size_bytes, kNumSamples, bench_.stop));
+    for (const double seconds : times.seconds) {
+      cell.value("bandwidth", "GB/s", bus_bandwidth(num_ranks, size_bytes, seconds) * 1e-9);
+      cell.value("latency", "us", seconds * 1e6);
+    }
+    cell.value("data_wrong", "bytes", double(times.num_wrong * sizeof(float)));
+    if (times.num_wrong > 0) {
+      cell.finding(Fault::wrong_answer, Severity::voids,
+                   fmt::format("{} sums are wrong", times.num_wrong));
+    }
+    return cell.end();
+  }
+
+  // Says what comes, too.
+  MachineCell::Plan plan_of(const std::string& way, size_t num_rows, uint32_t round) const {
+    const size_t size_bytes = num_rows * kRowBytes;
+    if (bench_.progress) {
+      bench_.progress(fmt::format("link, {}, {} bytes", way, size_bytes),
+                      fraction(num_rows, round));
+    }
+    std::string point = fmt::format("{}/{}", way, size_bytes);
+    std::ranges::replace(point, ' ', '-');
+    return {.experiment = "link",
+            .point = point,
+            .round = round,
+            .target = {{"link", way}, {"size_bytes", fmt::format("{}", size_bytes)}}};
+  }
+
   // By bytes, of which the largest sizes are nearly all.
-  double fraction(const Way& way, uint32_t round) const {
+  double fraction(size_t before_rows, uint32_t round) const {
     const auto all = double(std::accumulate(num_rows_.begin(), num_rows_.end(), size_t{0}));
     double before = 0;
     for (const size_t num_rows : num_rows_) {
-      if (num_rows < way.num_rows) before += double(num_rows);
+      if (num_rows < before_rows) before += double(num_rows);
     }
     return (double(round - 1) + before / all) / double(bench_.options.num_rounds);
   }
 
   // Never a figure for what did not happen.
   void tell_of_all_reduce() {
-    const parallel::SoloComm comm;
     bench_.recorder.finding({Fault::too_few_samples,
                              Severity::note,
                              {},
                              {},
-                             fmt::format("link: all-reduce was not measured: {} rank has nothing "
-                                         "to sum, and this "
-                                         "version of Evener runs no more in one process",
-                                         comm.size())});
+                             "link: all-reduce was not measured: it takes two ranks, and this "
+                             "process may use one core"});
   }
 
   Bench& bench_;
   std::set<size_t> num_rows_;  // of each size
   std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::string> summing_devices_;
 };
 
 Status run(Bench& bench) { return LinkRun(bench).run(); }
@@ -251,8 +275,8 @@ extern const Experiment link_experiment;
 const Experiment link_experiment = {
     .name = "link",
     .summary =
-        "Bandwidth and latency between host memory and devices, every "
-        "copy compared",
+        "Bandwidth and latency between host memory and devices and of sums over them, "
+        "every copy compared",
     .needs = Needs::nothing,
     .run = run,
 };
