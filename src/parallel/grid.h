@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "parallel/comm.h"
 #include "parallel/heartbeats.h"
@@ -19,6 +20,8 @@ struct Grid {
   size_t stage_of(size_t rank) const { return rank / num_shards; }
   size_t shard_of(size_t rank) const { return rank % num_shards; }
   size_t rank_at(size_t stage, size_t shard) const { return stage * num_shards + shard; }
+  std::vector<size_t> ranks_of_stage(size_t stage) const;
+  std::vector<size_t> ranks_of_shard(size_t shard) const;
 };
 
 // What connects one rank of a grid to others. If one of its groups breaks, all groups of the grid

@@ -29,6 +29,24 @@ std::optional<size_t> Heartbeats::waits_for(size_t rank, Clock::duration least) 
   return size_t(peer);
 }
 
+Heartbeats::Report Heartbeats::report(size_t rank) const {
+  const Pulse& pulse = pulses_[rank];
+  Report report{.silent_for = silent_for(rank), .pass = pass(rank), .peer = {}, .waits_for = {}};
+  if (const auto peer = waits_for(rank, Clock::duration::zero())) {
+    report.peer = peer;
+    report.waits_for = Clock::duration(now() - pulse.wait_began.load(std::memory_order_relaxed));
+  }
+  return report;
+}
+
+void Heartbeats::learn(size_t rank, const Report& report) {
+  Pulse& pulse = pulses_[rank];
+  pulse.last.store(now() - report.silent_for.count(), std::memory_order_relaxed);
+  pulse.pass.store(report.pass, std::memory_order_relaxed);
+  pulse.wait_began.store(now() - report.waits_for.count(), std::memory_order_relaxed);
+  pulse.peer.store(report.peer ? int64_t(*report.peer) : -1, std::memory_order_release);
+}
+
 std::vector<size_t> Heartbeats::circle(size_t rank, Clock::duration least) const {
   std::vector<size_t> ranks = {rank};
   while (ranks.size() <= pulses_.size()) {

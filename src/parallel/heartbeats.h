@@ -35,6 +35,16 @@ class Heartbeats {
   void begin_wait(size_t rank, size_t peer);
   void end_wait(size_t rank) { pulses_[rank].peer.store(-1, std::memory_order_relaxed); }
 
+  // What a process tells others of its rank, and what they make of it.
+  struct Report {
+    Clock::duration silent_for{};
+    uint64_t pass = 0;
+    std::optional<size_t> peer;  // that the rank waits for
+    Clock::duration waits_for{};
+  };
+  Report report(size_t rank) const;
+  void learn(size_t rank, const Report& report);
+
   // The ranks that wait for each other in a circle through `rank`, all of them for `least` or
   // longer; empty if there is none.
   std::vector<size_t> circle(size_t rank, Clock::duration least) const;

@@ -45,6 +45,15 @@ Error ended_rank(const RankNames& names, size_t rank) {
           .remedy = ""};
 }
 
+Error lost_process(const RankNames& names, size_t rank, std::chrono::nanoseconds silent_for) {
+  return {.code = Code::unavailable,
+          .doing = kDoing,
+          .where = names[rank],
+          .why = fmt::format("nothing heard of its process for {:.1f} s",
+                             std::chrono::duration<double>(silent_for).count()),
+          .remedy = "it has ended, its machine hangs, or the network between the hosts is down"};
+}
+
 Error stuck_circle(const RankNames& names, std::span<const size_t> ranks, const Call& call) {
   return {
       .code = Code::unavailable,

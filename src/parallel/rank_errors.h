@@ -38,6 +38,9 @@ Error late_rank(const RankNames& names, const LateRank& late);
 
 Error ended_rank(const RankNames& names, size_t rank);
 
+// Nothing is heard of its process.
+Error lost_process(const RankNames& names, size_t rank, std::chrono::nanoseconds silent_for);
+
 // They wait for each other.
 Error stuck_circle(const RankNames& names, std::span<const size_t> ranks, const Call& call);
 

@@ -18,33 +18,6 @@ namespace {
 using device::Device;
 using device::Tensor;
 
-// Shares of a piece begin on lines of the cache.
-constexpr size_t kShareFloats = 64 / sizeof(float);
-
-// Values [begin, begin + count) of a piece.
-struct Share {
-  size_t begin = 0;
-  size_t count = 0;
-};
-
-Share share_of(size_t rank, size_t num_ranks, size_t count) {
-  const size_t num_lines = (count + kShareFloats - 1) / kShareFloats;
-  const size_t begin = std::min(rank * num_lines / num_ranks * kShareFloats, count);
-  const size_t end = std::min((rank + 1) * num_lines / num_ranks * kShareFloats, count);
-  return {begin, end - begin};
-}
-
-std::string describe(const CallShape& shape) {
-  std::string root;
-  if (shape.kind == CallKind::broadcast)
-    root = fmt::format(" from rank {} of the group", shape.root);
-  return fmt::format("{} of [{}, {}]{}", name_of(shape.kind), shape.rows, shape.cols, root);
-}
-
-CallShape shape_of(CallKind kind, const Tensor& x, size_t root = 0) {
-  return {kind, uint32_t(root), uint32_t(x.rows), uint32_t(x.cols)};
-}
-
 class ThreadComm final : public Comm {
  public:
   ThreadComm(std::shared_ptr<ThreadGroup> group, size_t rank)
@@ -156,8 +129,8 @@ bool ThreadComm::meet(size_t peer, const CallShape& shape) {
 }
 
 void ThreadComm::out_of_step_with(size_t peer, const CallShape& ours, const CallShape& theirs) {
-  grid_.break_with(out_of_step(grid_.names(), {group_->members[rank_], describe(ours)},
-                               {group_->members[peer], describe(theirs)}));
+  grid_.break_with(out_of_step(grid_.names(), {group_->members[rank_], to_text(ours)},
+                               {group_->members[peer], to_text(theirs)}));
 }
 
 std::span<const float* const> ThreadComm::slots() {
@@ -177,7 +150,7 @@ bool ThreadComm::each_piece(size_t count, F f) const {
 void ThreadComm::all_reduce(Device& device, const Tensor& x) {
   if (!begin(CallKind::all_reduce)) return;
   HostRows rows(device, x, HostRows::Use::update, room_);
-  const CallShape shape = shape_of(CallKind::all_reduce, x);
+  const CallShape shape = CallShape::of(CallKind::all_reduce, x);
   const bool at_once = rows.size() * sizeof(float) <= grid_.options().one_shot_bytes;
   const bool whole = each_piece(rows.size(), [&](Share piece) {
     return at_once ? sum_at_once(rows, piece, shape) : sum_in_shares(rows, piece, shape);
@@ -220,7 +193,7 @@ void ThreadComm::broadcast(Device& device, size_t root, const Tensor& x) {
   if (!begin(CallKind::broadcast)) return;
   const bool is_root = rank_ == root;
   HostRows rows(device, x, is_root ? HostRows::Use::read : HostRows::Use::overwrite, room_);
-  const CallShape shape = shape_of(CallKind::broadcast, x, root);
+  const CallShape shape = CallShape::of(CallKind::broadcast, x, root);
   const bool whole = each_piece(rows.size(), [&](Share piece) {
     return is_root ? show(rows, piece, shape) : copy_from_root(rows, piece, shape);
   });
@@ -250,7 +223,7 @@ void ThreadComm::verify_same(Device& device, const Tensor& x) {
   float* const mine = open_round();
   if (mine == nullptr) return;
   std::memcpy(mine, &hash, sizeof hash);
-  if (!post(shape_of(CallKind::comparison, x))) return;
+  if (!post(CallShape::of(CallKind::comparison, x))) return;
   std::vector<uint64_t> hashes(size());
   for (size_t rank = 0; rank < size(); ++rank) std::memcpy(&hashes[rank], slot(rank), sizeof hash);
   std::vector<size_t> different = outside_majority(hashes);
@@ -263,7 +236,7 @@ void ThreadComm::send(Device& device, size_t to, const Tensor& x) {
   EVENER_ASSERT(to < size());
   EVENER_ASSERT(to != rank_);
   if (!begin(CallKind::send)) return;
-  put(to, shape_of(CallKind::send, x), HostRows(device, x, HostRows::Use::read, room_));
+  put(to, CallShape::of(CallKind::send, x), HostRows(device, x, HostRows::Use::read, room_));
 }
 
 void ThreadComm::put(size_t to, const CallShape& shape, const HostRows& x) {
@@ -304,7 +277,7 @@ void ThreadComm::receive(Device& device, size_t from, const Tensor& x) {
   if (!begin(CallKind::receive)) return;
   const Mailbox::Message* const message = first_from(from);
   if (message == nullptr) return;
-  const CallShape shape = shape_of(CallKind::send, x);
+  const CallShape shape = CallShape::of(CallKind::send, x);
   if (message->shape != shape) return out_of_step_with(from, shape, message->shape);
   HostRows rows(device, x, HostRows::Use::overwrite, room_);
   rows.copy_from(0, {message->values.get(), rows.size()});
@@ -315,7 +288,7 @@ void ThreadComm::receive(Device& device, size_t from, const Tensor& x) {
 void ThreadComm::gather(Device& device, size_t root, const Tensor& part, const Tensor& whole) {
   EVENER_ASSERT(root < size());
   if (!begin(CallKind::gather)) return;
-  const CallShape shape = shape_of(CallKind::gather, part, root);
+  const CallShape shape = CallShape::of(CallKind::gather, part, root);
   const HostRows mine(device, part, HostRows::Use::read, room_);
   if (rank_ != root) return put(root, shape, mine);
   EVENER_ASSERT(whole.rows == part.rows);
@@ -343,7 +316,7 @@ bool ThreadComm::take_part(size_t from, const HostRows& all, const Tensor& whole
   const CallShape& theirs = message->shape;
   const CallShape ours{CallKind::gather, uint32_t(rank_), uint32_t(whole.rows), theirs.cols};
   if (theirs != ours || theirs.cols > whole.cols - *col) {
-    out_of_step_with(from, shape_of(CallKind::gather, whole, rank_), theirs);
+    out_of_step_with(from, CallShape::of(CallKind::gather, whole, rank_), theirs);
     return false;
   }
   for (size_t row = 0; row < whole.rows; ++row) {
@@ -353,22 +326,6 @@ bool ThreadComm::take_part(size_t from, const HostRows& all, const Tensor& whole
   *col += theirs.cols;
   take(from);
   return true;
-}
-
-std::vector<size_t> members_of_stage(const Grid& grid, size_t stage) {
-  std::vector<size_t> ranks;
-  for (size_t shard = 0; shard < grid.num_shards; ++shard) {
-    ranks.push_back(grid.rank_at(stage, shard));
-  }
-  return ranks;
-}
-
-std::vector<size_t> members_of_shard(const Grid& grid, size_t shard) {
-  std::vector<size_t> ranks;
-  for (size_t stage = 0; stage < grid.num_stages; ++stage) {
-    ranks.push_back(grid.rank_at(stage, shard));
-  }
-  return ranks;
 }
 
 // One comm for each member.
@@ -398,13 +355,13 @@ std::vector<RankComms> connect_threads(const Grid& grid, const CommOptions& opti
     ranks[rank].rank = rank;
   }
   for (size_t stage = 0; stage < grid.num_stages; ++stage) {
-    auto comms = connect_group(common, members_of_stage(grid, stage));
+    auto comms = connect_group(common, grid.ranks_of_stage(stage));
     for (size_t shard = 0; shard < comms.size(); ++shard) {
       ranks[grid.rank_at(stage, shard)].shards = std::move(comms[shard]);
     }
   }
   for (size_t shard = 0; shard < grid.num_shards; ++shard) {
-    auto comms = connect_group(common, members_of_shard(grid, shard));
+    auto comms = connect_group(common, grid.ranks_of_shard(shard));
     for (size_t stage = 0; stage < comms.size(); ++stage) {
       ranks[grid.rank_at(stage, shard)].stages = std::move(comms[stage]);
     }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -10,18 +9,9 @@
 
 #include "base/function_ref.h"
 #include "base/spin.h"
-#include "parallel/comm_options.h"
-#include "parallel/heartbeats.h"
-#include "parallel/rank_errors.h"
+#include "parallel/grid_health.h"
 
 namespace evener::parallel {
-
-// A rank waits for something that another one does.
-struct Wait {
-  size_t rank = 0;
-  size_t peer = 0;
-  Call call;
-};
 
 // What all ranks of a grid of threads have in common: whether it is broken and why, and a way to
 // wait for each other. Whoever uses it shares it, so that a rank that has been given up finds its
@@ -30,12 +20,12 @@ class ThreadGrid {
  public:
   ThreadGrid(size_t num_ranks, const CommOptions& options);
 
-  const CommOptions& options() const { return options_; }
-  const RankNames& names() const { return names_; }
-  const std::shared_ptr<Heartbeats>& heartbeats() const { return heartbeats_; }
+  const CommOptions& options() const { return health_.options(); }
+  const RankNames& names() const { return health_.names(); }
+  const std::shared_ptr<Heartbeats>& heartbeats() const { return health_.heartbeats(); }
 
-  bool broken() const { return broken_.load(std::memory_order_acquire); }
-  Status status() const;
+  bool broken() const { return health_.broken(); }
+  Status status() const { return health_.status(); }
 
   // The first error stays. Wakes all ranks. From any thread.
   void break_with(Error error);
@@ -65,17 +55,10 @@ class ThreadGrid {
   };
 
   bool park(const Wait& wait, FunctionRef<bool()> ready);
-  void look_at_peer(const Wait& wait, Heartbeats::Clock::time_point began);
 
-  CommOptions options_;
-  RankNames names_;
-  std::shared_ptr<Heartbeats> heartbeats_;
-  bool spins_;                              // there is a cpu for every rank
-  std::chrono::nanoseconds look_interval_;  // at the rank that a parked one waits for
+  GridHealth health_;
+  bool spins_;  // there is a cpu for every rank
   std::vector<Bed> beds_;
-  alignas(64) std::atomic<bool> broken_ = false;
-  mutable std::mutex error_mutex_;
-  Error error_;  // behind error_mutex_
 };
 
 }  // namespace evener::parallel

@@ -7,18 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "parallel/call_shape.h"
 #include "parallel/thread_grid.h"
 
 namespace evener::parallel {
-
-// What a call is about; those that meet must say the same.
-struct CallShape {
-  CallKind kind = CallKind::all_reduce;
-  uint32_t root = 0;
-  uint32_t rows = 0;
-  uint32_t cols = 0;
-  bool operator==(const CallShape&) const = default;
-};
 
 // Collective calls run in rounds, one for each piece of a tensor, that all members number alike.
 // What a member has done last: behind a store of it the others may read what it says.

@@ -1,7 +1,6 @@
 #include "parallel/rank_rig.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
