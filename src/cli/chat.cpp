@@ -12,6 +12,7 @@
 #include "cli/line_editor.h"
 #include "cli/parallel_options.h"
 #include "cli/sampling_options.h"
+#include "cli/tuned_layout.h"
 
 namespace evener::cli {
 namespace {
@@ -52,6 +53,7 @@ void greet(const engine::ModelFacts& facts) {
 
 Result<int> run() {
   RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
+  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
   LineEditor editor;

@@ -63,7 +63,7 @@ void ParallelWords::add_to(CommandLine& line) {
   line.add(
       "--devices,--device", devices_,
       "devices that share the model, as cpu:0,cpu:1 or cpu:0[0-3],cpu:0[4-7]; `evener devices` "
-      "lists them");
+      "lists them; without: what `evener tune` found, else cpu:0");
   line.add("--tp", num_shards_,
            "devices that compute each layer together; 0: all of them, or what --stages leaves")
       .between(0, 64);
@@ -92,8 +92,13 @@ void ParallelWords::add_failures_to(CommandLine& line) {
            "when they are used up, go on without the devices that failed, if the model fits");
 }
 
+bool ParallelWords::says_nothing() const {
+  return devices_.empty() && num_shards_ == 0 && num_stages_ == 0 && split_.empty() &&
+         ratio_.empty();
+}
+
 Status ParallelWords::apply(engine::ParallelOptions& options) const {
-  options.devices = device::split_device_list(devices_);
+  if (!devices_.empty()) options.devices = device::split_device_list(devices_);
   RETURN_IF_ERROR(device::check_devices(options.devices));
   options.num_shards = num_shards_;
   options.num_stages = num_stages_;

@@ -23,8 +23,11 @@ class ParallelWords {
   // devices that do not exist or share a core, numbers that contradict each other.
   Status apply(engine::ParallelOptions& options) const;
 
+  // Neither devices nor a layout were named: what `evener tune` found may be taken.
+  bool says_nothing() const;
+
  private:
-  std::string devices_ = "cpu:0";
+  std::string devices_;
   size_t num_shards_ = 0;
   size_t num_stages_ = 0;
   std::string split_;

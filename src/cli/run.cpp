@@ -12,6 +12,7 @@
 #include "cli/parallel_options.h"
 #include "cli/sampling_options.h"
 #include "cli/timing.h"
+#include "cli/tuned_layout.h"
 
 namespace evener::cli {
 namespace {
@@ -51,6 +52,7 @@ Result<std::string> prompt_text(const engine::Engine& engine) {
 
 Result<int> run() {
   RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
+  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(const std::string text, prompt_text(*engine));
   engine::GenerationRequest request;

@@ -15,6 +15,7 @@
 #include "cli/parallel_options.h"
 #include "cli/sharing_options.h"
 #include "cli/timing.h"
+#include "cli/tuned_layout.h"
 #include "doctor/diagnose.h"
 #include "doctor/report_json.h"
 #include "host/read_facts.h"
@@ -172,6 +173,7 @@ Result<int> run() {
   RETURN_IF_ERROR(read_api_keys());
   RETURN_IF_ERROR(expose_host());
   RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
+  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
   options.sharing.apply(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));

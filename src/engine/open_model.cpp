@@ -1,7 +1,9 @@
 #include "engine/open_model.h"
 
+#include <string>
 #include <system_error>
 
+#include "engine/bundled_model.h"
 #include "engine/load_tokenizer.h"
 #include "hf/folder_tokenizer.h"
 
@@ -11,6 +13,11 @@ Result<gguf::File> open_model(const std::filesystem::path& path, const hf::Folde
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return hf::open_folder(path, options);
   return gguf::File::open(path);
+}
+
+Result<gguf::File> open_model_or_bundled(const std::filesystem::path& path) {
+  if (!path.empty()) return open_model(path);
+  return gguf::File::parse(bundled_model(), std::string(kBundledModelName));
 }
 
 Result<std::unique_ptr<tokenizer::Tokenizer>> open_tokenizer(const gguf::File& model) {

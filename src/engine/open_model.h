@@ -15,6 +15,9 @@ namespace evener::engine {
 Result<gguf::File> open_model(const std::filesystem::path& path,
                               const hf::FolderOptions& options = {});
 
+// The same, or for an empty path the bundled model.
+Result<gguf::File> open_model_or_bundled(const std::filesystem::path& path);
+
 // The tokenizer of a model from open_model(). Errors: those of load_tokenizer and
 // hf::load_folder_tokenizer.
 Result<std::unique_ptr<tokenizer::Tokenizer>> open_tokenizer(const gguf::File& model);

@@ -17,7 +17,7 @@ def test_help_and_version_end_well(evener, data):
     status, out, err = run(evener, "--help")
     equal((status, err), (0, ""))
     for command in ("serve", "chat", "run", "inspect", "logits", "convert", "quantize", "perplexity", "compare",
-                    "devices", "doctor", "snapshot", "simulate", "bench"):
+                    "devices", "doctor", "snapshot", "simulate", "tune", "bench"):
         contains(out, command)
     status, out, _ = run(evener, "--version")
     equal((status, out.split()[0]), (0, "evener"))
@@ -27,7 +27,7 @@ def test_an_unknown_command_is_a_usage_error(evener, data):
     status, _, err = run(evener, "frobnicate")
     equal((status, err), (2, "evener: cannot run: 'frobnicate': there is no such command\n"
                              "  commands are serve, chat, run, inspect, logits, convert, quantize, perplexity, compare, devices, "
-                             "doctor, snapshot, simulate, bench\n"))
+                             "doctor, snapshot, simulate, tune, bench\n"))
 
 
 def test_run_prints_the_answer_and_nothing_else(evener, data):

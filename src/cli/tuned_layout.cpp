@@ -1,0 +1,45 @@
+#include "cli/tuned_layout.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/environment.h"
+#include "tune/tuned.h"
+
+namespace evener::cli {
+
+std::filesystem::path tuned_folder() {
+  const std::filesystem::path folder = state_folder();
+  return folder.empty() ? folder : folder / "tune";
+}
+
+void apply(const tune::Trial& trial, engine::ParallelOptions& parallel) {
+  parallel.devices = trial.devices;
+  parallel.num_shards = trial.num_shards;
+  parallel.num_stages = trial.num_stages;
+  parallel.borders = trial.borders;
+  parallel.ratio = trial.ratio;
+}
+
+void use_tuned_layout(engine::EngineOptions& options) {
+  const std::filesystem::path folder = tuned_folder();
+  if (folder.empty()) return;
+  const auto subject = tune::subject_of(options.model);
+  if (!subject) return;  // the loader says why
+  const auto tuned = tune::find_tuned(folder, *subject);
+  if (!tuned) {
+    spdlog::warn("{}", to_string(tuned.error()));
+    return;
+  }
+  if (!*tuned) return;
+  const tune::Trial& trial = (*tuned)->trial;
+  spdlog::info("evener tune found on {}: {} on {} is best for this model here; --device overrides",
+               (*tuned)->when.substr(0, 10), tune::to_string(trial),
+               fmt::join(trial.devices, ", "));
+  apply(trial, options.parallel);
+  const bool chunk_is_chosen = options.prefill_chunk != engine::EngineOptions().prefill_chunk;
+  if (!chunk_is_chosen) options.prefill_chunk = trial.chunk;
+}
+
+}  // namespace evener::cli
