@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -17,13 +18,15 @@ enum class Work {
   embedding,    // rows looked up and decoded
   elementwise,  // norms, activations, sums, gates
   copies,       // between host and device, waiting included
+  ranks,        // sums and messages between ranks, waiting for the others included
   sampling,     // logits to tokens
   idle,         // nothing to do
 };
 inline constexpr std::array kWorkNames = {
     std::string_view("dense"),     std::string_view("experts"),   std::string_view("attention"),
     std::string_view("recurrent"), std::string_view("embedding"), std::string_view("elementwise"),
-    std::string_view("copies"),    std::string_view("sampling"),  std::string_view("idle")};
+    std::string_view("copies"),    std::string_view("ranks"),     std::string_view("sampling"),
+    std::string_view("idle")};
 
 // Time and calls by kind since the last restart(). One thread at a time.
 class WorkTimes {
@@ -40,6 +43,10 @@ class WorkTimes {
     Entry& entry = entries_[static_cast<size_t>(work)];
     ++entry.calls;
     entry.time += time;
+  }
+  // From `begin` to now, without what lies before the restart.
+  void add_since(Work work, Clock::time_point begin) {
+    add(work, Clock::now() - std::max(begin, begin_));
   }
   // Fixes the time that passed since the restart.
   void stop() { elapsed_ = Clock::now() - begin_; }
@@ -66,7 +73,7 @@ class WorkTimer {
     if (times_ != nullptr) begin_ = WorkTimes::Clock::now();
   }
   ~WorkTimer() {
-    if (times_ != nullptr) times_->add(work_, WorkTimes::Clock::now() - begin_);
+    if (times_ != nullptr) times_->add_since(work_, begin_);
   }
   WorkTimer(const WorkTimer&) = delete;
   WorkTimer& operator=(const WorkTimer&) = delete;

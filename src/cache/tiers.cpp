@@ -86,6 +86,12 @@ void Tiers::erase(const EntryKey& key) {
   if (disk_) disk_->erase(key);
 }
 
+void Tiers::retire() {
+  memory_bytes_max_ = 0;
+  memory_.clear();
+  disk_.reset();
+}
+
 void Tiers::finish() {
   if (!disk_) return;
   for (const auto& entry : memory_.entries()) {

@@ -57,6 +57,10 @@ class Tiers final : public StoredEntries {
 
   void erase(const EntryKey& key);
 
+  // Forgets all and keeps nothing from here on: what is there was computed by others than those who
+  // would read it. Files stay for the next process.
+  void retire();
+
   // Waits until the disk has what memory has, as far as its budget goes: before the end.
   void finish();
 

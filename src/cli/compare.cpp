@@ -105,15 +105,14 @@ Status check_same_tokens(const TokenizedText& text, const gguf::File& b) {
 
 Result<int> run() {
   LongWork work;
-  ASSIGN_OR_RETURN(const gguf::File file_a, engine::open_model(options.a));
-  ASSIGN_OR_RETURN(const gguf::File file_b, engine::open_model(options.b));
-  ASSIGN_OR_RETURN(const TokenizedText text, read_text(file_a, options.text));
-  RETURN_IF_ERROR(check_same_tokens(text, file_b));
-  ASSIGN_OR_RETURN(const auto device, open_device(options.text.device));
-  ASSIGN_OR_RETURN(auto run_a, open_run(file_a, *device, options.text, work));
+  ASSIGN_OR_RETURN(const auto file_a, open_shared(options.a));
+  ASSIGN_OR_RETURN(const auto file_b, open_shared(options.b));
+  ASSIGN_OR_RETURN(const TokenizedText text, read_text(*file_a, options.text));
+  RETURN_IF_ERROR(check_same_tokens(text, *file_b));
+  ASSIGN_OR_RETURN(auto run_a, open_run(file_a, options.text, work));
   TextOptions text_b = options.text;
   if (!options.kv_b.empty()) text_b.kv = options.kv_b;
-  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, *device, text_b, work));
+  ASSIGN_OR_RETURN(auto run_b, open_run(file_b, text_b, work));
 
   ASSIGN_OR_RETURN(const engine::TextComparison result,
                    engine::compare_on_text(run_a, run_b, text.view(), [&](size_t num_windows_done) {

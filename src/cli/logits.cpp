@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/kv_option.h"
-#include "cli/open_device.h"
+#include "cli/open_run.h"
 #include "cli/timing.h"
 #include "engine/logits_run.h"
 #include "engine/open_model.h"
@@ -32,7 +32,7 @@ struct Options {
   size_t chunk = 512;
   std::string kv = "f16";
   DeviceOptions device;
-  DeviceTiming timing;
+  bool timing = false;
 };
 Options options;
 
@@ -47,7 +47,7 @@ void add_options(CommandLine& line) {
       .between(1, 4096);
   add_kv_option(line, "--kv", options.kv);
   add_device_options(line, options.device);
-  options.timing.add_option(line);
+  add_timing_option(line, options.timing);
 }
 
 Error bad_tokens(std::string why) {
@@ -85,16 +85,16 @@ Result<std::vector<int32_t>> parse_tokens(std::string_view text) {
 Result<int> run() {
   ASSIGN_OR_RETURN(const std::string text, token_text());
   ASSIGN_OR_RETURN(const std::vector<int32_t> tokens, parse_tokens(text));
-  ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
-  ASSIGN_OR_RETURN(auto opened, open_device(options.device));
-  const auto device = options.timing.watch(std::move(opened));
+  ASSIGN_OR_RETURN(gguf::File opened, engine::open_model(options.model));
+  const auto file = std::make_shared<const gguf::File>(std::move(opened));
   const engine::LogitsRunOptions run_options{.kv_type = *device::kv_type_from_name(options.kv),
                                              .chunk = std::min(options.chunk, tokens.size()),
-                                             .num_tokens_max = tokens.size()};
-  ASSIGN_OR_RETURN(auto logits_run, engine::LogitsRun::create(file, *device, run_options));
+                                             .num_tokens_max = tokens.size(),
+                                             .timing = options.timing};
+  ASSIGN_OR_RETURN(auto logits_run, open_run(file, options.device, run_options));
 
   Progress progress;
-  options.timing.begin();
+  logits_run.restart_times();
   std::vector<float> logits;
   logits.reserve(tokens.size() * logits_run.config().vocab_size);
   RETURN_IF_ERROR(logits_run.feed(tokens, [&](size_t index, std::span<const float> row) {
@@ -105,7 +105,7 @@ Result<int> run() {
   RETURN_IF_ERROR(write_npy(options.out, tokens.size(), logits_run.config().vocab_size, logits));
   fmt::print("{}: {} tokens, {} logits each\n", options.out.string(), tokens.size(),
              logits_run.config().vocab_size);
-  options.timing.finish(logits_run.expert_uses());
+  if (options.timing) print_timing(logits_run.report());
   return 0;
 }
 

@@ -90,6 +90,11 @@ void ParallelWords::add_failures_to(CommandLine& line) {
       .between(0, 1000);
   line.add("--fallback", fallback_,
            "when they are used up, go on without the devices that failed, if the model fits");
+  line.add(
+          "--fault", fault_,
+          "a drill: make a device fail on purpose, as rank=1,after=100,kind=exit; hang and corrupt "
+          "are other kinds")
+      .from_environment("EVENER_FAULT");
 }
 
 bool ParallelWords::says_nothing() const {
@@ -116,6 +121,9 @@ Status ParallelWords::apply(engine::ParallelOptions& options) const {
   options.rank_deadline = std::chrono::milliseconds(int64_t(1000 * rank_deadline_seconds_));
   options.max_restarts = max_restarts_;
   options.fallback = fallback_;
+  if (!fault_.empty()) {
+    ASSIGN_OR_RETURN(options.fault, parallel::parse_fault(fault_));
+  }
   return engine::check_parallel(options);
 }
 

@@ -16,7 +16,8 @@ class ParallelWords {
  public:
   void add_to(CommandLine& line);
 
-  // What a server has besides: --rank-deadline, --max-restarts, --fallback.
+  // What a server has besides: --rank-deadline, --max-restarts, --fallback,
+  // --fault.
   void add_failures_to(CommandLine& line);
 
   // Fills in what was said. Error: invalid_argument: words that are no list of numbers or devices,
@@ -36,6 +37,7 @@ class ParallelWords {
   double rank_deadline_seconds_ = 10;
   size_t max_restarts_ = 3;
   bool fallback_ = false;
+  std::string fault_;
 };
 
 }  // namespace evener::cli

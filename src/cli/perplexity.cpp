@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::filesystem::path model;
   TextOptions text;
-  DeviceTiming timing;
+  bool timing = false;
 };
 Options options;
 
@@ -28,7 +28,7 @@ void add_options(CommandLine& line) {
   line.add("MODEL", options.model, "GGUF file (of a split one: any part), or Hugging Face folder")
       .required();
   add_text_options(line, options.text);
-  options.timing.add_option(line);
+  add_timing_option(line, options.timing);
 }
 
 void print_result(const TokenizedText& text, const engine::RunningMean& nll, double seconds) {
@@ -56,13 +56,11 @@ void print_result(const TokenizedText& text, const engine::RunningMean& nll, dou
 Result<int> run() {
   using Clock = std::chrono::steady_clock;
   LongWork work;
-  ASSIGN_OR_RETURN(const gguf::File file, engine::open_model(options.model));
-  ASSIGN_OR_RETURN(const TokenizedText text, read_text(file, options.text));
-  ASSIGN_OR_RETURN(auto opened, open_device(options.text.device));
-  const auto device = options.timing.watch(std::move(opened));
-  ASSIGN_OR_RETURN(auto logits_run, open_run(file, *device, options.text, work));
+  ASSIGN_OR_RETURN(const auto file, open_shared(options.model));
+  ASSIGN_OR_RETURN(const TokenizedText text, read_text(*file, options.text));
+  ASSIGN_OR_RETURN(auto logits_run, open_run(file, options.text, work, options.timing));
 
-  options.timing.begin();
+  logits_run.restart_times();
   const Clock::time_point begin = Clock::now();
   ASSIGN_OR_RETURN(const engine::RunningMean nll,
                    engine::score_text(logits_run, text.view(), [&](size_t num_windows_done) {
@@ -71,7 +69,7 @@ Result<int> run() {
                    }));
   work.finish();
   print_result(text, nll, std::chrono::duration<double>(Clock::now() - begin).count());
-  options.timing.finish(logits_run.expert_uses());
+  if (options.timing) print_timing(logits_run.report());
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "base/mapped_file.h"
 #include "cli/kv_option.h"
@@ -57,16 +58,22 @@ Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& opti
   return result;
 }
 
-Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
-                                   const TextOptions& options, LongWork& work) {
+Result<std::shared_ptr<const gguf::File>> open_shared(const std::filesystem::path& model) {
+  ASSIGN_OR_RETURN(gguf::File file, engine::open_model(model));
+  return std::make_shared<const gguf::File>(std::move(file));
+}
+
+Result<engine::LogitsRun> open_run(const std::shared_ptr<const gguf::File>& model,
+                                   const TextOptions& options, LongWork& work, bool timing) {
   const auto progress = [&work](size_t done, size_t total) {
     return work.advance("loading", static_cast<double>(done), static_cast<double>(total));
   };
-  return engine::LogitsRun::create(model, device,
-                                   {.kv_type = *device::kv_type_from_name(options.kv),
-                                    .chunk = std::min(options.chunk, options.window),
-                                    .num_tokens_max = options.window},
-                                   progress);
+  return open_run(model, options.device,
+                  {.kv_type = *device::kv_type_from_name(options.kv),
+                   .chunk = std::min(options.chunk, options.window),
+                   .num_tokens_max = options.window,
+                   .timing = timing},
+                  progress);
 }
 
 }  // namespace evener::cli

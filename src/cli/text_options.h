@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "cli/command_line.h"
 #include "cli/long_work.h"
-#include "cli/open_device.h"
+#include "cli/open_run.h"
 #include "engine/logits_run.h"
 #include "engine/text_score.h"
 #include "gguf/file.h"
@@ -46,8 +46,11 @@ struct TokenizedText {
 // Errors: those of MappedFile, load_tokenizer and text_windows; limit_exceeded.
 Result<TokenizedText> read_text(const gguf::File& model, const TextOptions& options);
 
-// A run with room for one window. Errors: those of LogitsRun::create.
-Result<engine::LogitsRun> open_run(const gguf::File& model, device::Device& device,
-                                   const TextOptions& options, LongWork& work);
+// engine::open_model(), for runs that keep the model.
+Result<std::shared_ptr<const gguf::File>> open_shared(const std::filesystem::path& model);
+
+// A run with room for one window. Errors: those of open_run() of cli/open_run.h.
+Result<engine::LogitsRun> open_run(const std::shared_ptr<const gguf::File>& model,
+                                   const TextOptions& options, LongWork& work, bool timing = false);
 
 }  // namespace evener::cli

@@ -8,8 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "device/timed_device.h"
-
 namespace evener::cli {
 namespace {
 
@@ -22,6 +20,18 @@ std::string time_line(std::string_view name, WorkTimes::Clock::duration time,
   const double share = whole.count() == 0 ? 0 : milliseconds(time) / milliseconds(whole);
   return fmt::format("{:<12}{:>12.1f} ms{:>8.1f} %{:>12}\n", name, milliseconds(time), 100 * share,
                      calls);
+}
+
+std::string times_text(const WorkTimes& times) {
+  std::string text = fmt::format("{:<12}{:>15}{:>10}{:>12}\n", "", "time", "share", "calls");
+  for (size_t kind = 0; kind < kWorkNames.size(); ++kind) {
+    const WorkTimes::Entry& entry = times.of(static_cast<Work>(kind));
+    if (entry.calls == 0) continue;
+    text += time_line(kWorkNames[kind], entry.time, times.elapsed(), std::to_string(entry.calls));
+  }
+  text += time_line("all else", times.unnamed(), times.elapsed(), "");
+  text += time_line("together", times.elapsed(), times.elapsed(), "");
+  return text;
 }
 
 std::string spread_line(size_t layer, std::span<const uint64_t> uses) {
@@ -38,15 +48,11 @@ void add_timing_option(CommandLine& line, bool& wanted) {
 }
 
 std::string timing_text(const engine::WorkReport& report) {
-  const WorkTimes& times = report.times;
-  std::string text = fmt::format("{:<12}{:>15}{:>10}{:>12}\n", "", "time", "share", "calls");
-  for (size_t kind = 0; kind < kWorkNames.size(); ++kind) {
-    const WorkTimes::Entry& entry = times.of(static_cast<Work>(kind));
-    if (entry.calls == 0) continue;
-    text += time_line(kWorkNames[kind], entry.time, times.elapsed(), std::to_string(entry.calls));
+  std::string text;
+  if (report.ranks.empty() || report.times.elapsed().count() > 0) text += times_text(report.times);
+  for (const engine::RankTimes& rank : report.ranks) {
+    text += fmt::format("\n{}\n", rank.name) + times_text(*rank.times);
   }
-  text += time_line("all else", times.unnamed(), times.elapsed(), "");
-  text += time_line("together", times.elapsed(), times.elapsed(), "");
   if (report.expert_uses.empty()) return text;
   text += fmt::format("\n{:>5}{:>12}{:>17}{:>13}{:>23}\n", "layer", "choices", "experts used",
                       "most used", "entropy");
@@ -58,16 +64,6 @@ std::string timing_text(const engine::WorkReport& report) {
 
 void print_timing(const engine::WorkReport& report) {
   fmt::print(stderr, "{}", timing_text(report));
-}
-
-std::unique_ptr<device::Device> DeviceTiming::watch(std::unique_ptr<device::Device> device) {
-  return wanted_ ? device::time_device(std::move(device), times_) : std::move(device);
-}
-
-void DeviceTiming::finish(std::vector<std::vector<uint64_t>> expert_uses) {
-  if (!wanted_) return;
-  times_.stop();
-  print_timing({.times = times_, .expert_uses = std::move(expert_uses)});
 }
 
 }  // namespace evener::cli

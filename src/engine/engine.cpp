@@ -77,8 +77,13 @@ Result<SequenceId> Engine::Impl::submit(GenerationRequest request, Sink sink) {
 std::optional<WorkReport> Engine::Impl::stop() {
   loop_.stop();
   if (!loaded_->times) return std::nullopt;
+  WorkReport report;
+  report.expert_uses = loaded_->ranks->expert_uses();  // when all ranks have done what they had to
   loaded_->times->stop();
-  return WorkReport{.times = *loaded_->times, .expert_uses = loaded_->ranks->expert_uses()};
+  for (const RankTimes& rank : loaded_->rank_times) rank.times->stop();
+  report.times = *loaded_->times;
+  report.ranks = loaded_->rank_times;
+  return report;
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -88,6 +93,11 @@ Engine::~Engine() = default;
 Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options,
                                                const LoadObserver& observer) {
   ASSIGN_OR_RETURN(auto loaded, load(options, observer));
+  return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(loaded), options)));
+}
+
+std::unique_ptr<Engine> Engine::create(std::unique_ptr<LoadedModel> loaded,
+                                       const EngineOptions& options) {
   return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(loaded), options)));
 }
 

@@ -14,6 +14,7 @@
 #include "cache/tiers.h"
 #include "engine/generation.h"
 #include "engine/parallel_options.h"
+#include "engine/ranks_report.h"
 #include "engine/work_report.h"
 #include "gguf/file.h"
 #include "model/config.h"
@@ -101,7 +102,10 @@ struct Stats {
   sched::SchedulerStats scheduler;
   cache::CacheStats cache;
   std::optional<cache::TierStats> tiers;  // none: there are no tiers
+  RanksReport ranks;
 };
+
+struct LoadedModel;  // engine/load.h
 
 // A running model: sequences in, updates out. Owns the step loop's thread. All methods are safe
 // from any thread.
@@ -112,6 +116,10 @@ class Engine {
   // loading; cancelled if observer's owner asked for it through request_stop.
   static Result<std::unique_ptr<Engine>> create(const EngineOptions& options,
                                                 const LoadObserver& observer);
+
+  // Starts the loop over what load() has made by these options.
+  static std::unique_ptr<Engine> create(std::unique_ptr<LoadedModel> loaded,
+                                        const EngineOptions& options);
 
   // Cancels what runs, with a last update for each, and joins the loop.
   ~Engine();

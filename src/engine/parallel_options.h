@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "parallel/fault.h"
 #include "parallel/layout.h"
 
 namespace evener::engine {
@@ -26,6 +28,7 @@ struct ParallelOptions {
   std::chrono::milliseconds rank_deadline{10000};
   size_t max_restarts = 3;  // of the ranks in an hour
   bool fallback = false;    // after them: a layout without the ranks that failed, if it fits
+  std::optional<parallel::FaultPlan> fault = {};  // on purpose, as a drill
 };
 
 }  // namespace evener::engine

@@ -6,42 +6,48 @@
 
 namespace evener::engine {
 
-Rank::Rank(device::Device& device, const model::Model& model, parallel::RankComms comms,
+Rank::Rank(device::Device& device, const model::Model& model, const parallel::RankComms& comms,
            model::RankMemory memory)
-    : device_(&device), model_(&model), comms_(std::move(comms)), memory_(std::move(memory)) {}
+    : device_(&device), model_(&model), comms_(&comms), memory_(std::move(memory)) {}
 
-Result<std::span<const float>> Rank::run(const RankPass& rank_pass) {
-  model::Pass pass(*device_, comms_, memory_, rank_pass.input);
+Status Rank::run(const RankPass& rank_pass, std::vector<float>& logits) {
+  model::Pass pass(*device_, *comms_, memory_, rank_pass.input);
   const model::Pass::Scope scope(pass);
-  const device::Tensor logits = model_->forward(pass);
-  logits_.resize(logits.rows * logits.cols);
-  if (!logits_.empty()) device_->read(logits, logits_);
-  RETURN_IF_ERROR(comms_.status());
-  return logits_;
+  const device::Tensor result = model_->forward(pass);
+  const model::Part& part = model_->part();
+  if (part.has_last_layer && part.shard == 0) {
+    logits.resize(result.rows * result.cols);
+    if (!logits.empty()) device_->read(result, logits);
+  }
+  return comms_->status();
 }
 
-void Rank::clear_state(int32_t slot) { device_->reset_state(*memory_.state, slot); }
+void Rank::clear_state(int32_t slot) {
+  if (memory_.state) device_->reset_state(*memory_.state, slot);
+}
 
-void Rank::copy_state(int32_t from, int32_t to) { device_->copy_state(*memory_.state, from, to); }
+void Rank::copy_state(int32_t from, int32_t to) {
+  if (memory_.state) device_->copy_state(*memory_.state, from, to);
+}
 
 size_t Rank::page_bytes() const { return memory_.kv ? memory_.kv->stored_page_bytes() : 0; }
 
 size_t Rank::state_bytes() const { return memory_.state ? memory_.state->stored_slot_bytes() : 0; }
 
 void Rank::read_page(int32_t page, std::span<std::byte> bytes) {
-  device_->read_page(*memory_.kv, page, bytes);
+  if (memory_.kv) device_->read_page(*memory_.kv, page, bytes);
 }
 
 void Rank::write_page(int32_t page, std::span<const std::byte> bytes) {
-  device_->write_page(*memory_.kv, page, bytes);
+  if (memory_.kv) device_->write_page(*memory_.kv, page, bytes);
 }
 
 void Rank::read_state(int32_t slot, std::span<std::byte> bytes) {
-  device_->read_state(*memory_.state, slot, bytes);
+  if (memory_.state) device_->read_state(*memory_.state, slot, bytes);
 }
 
 void Rank::write_state(int32_t slot, std::span<const std::byte> bytes) {
-  device_->write_state(*memory_.state, slot, bytes);
+  if (memory_.state) device_->write_state(*memory_.state, slot, bytes);
 }
 
 std::vector<std::vector<uint64_t>> Rank::expert_uses() const {

@@ -19,21 +19,22 @@ namespace evener::engine {
 // passes in the same order. One thread at a time.
 class Rank {
  public:
-  // Device and model outlive the rank.
-  Rank(device::Device& device, const model::Model& model, parallel::RankComms comms,
+  // What it is given by reference outlives the rank.
+  Rank(device::Device& device, const model::Model& model, const parallel::RankComms& comms,
        model::RankMemory memory);
 
-  // Executes the pass and returns its logits [logit_rows, vocab], valid until the next one; nothing
-  // on ranks that do not end with logits. Error: unavailable, once a group of ranks is broken.
-  Result<std::span<const float>> run(const RankPass& pass);
+  // Executes the pass. On the rank that ends with the logits, shard 0 of the last stage, `logits`
+  // become [logit_rows, vocab]; others leave it alone. Error: unavailable, once a group of ranks is
+  // broken; the logits are worthless then.
+  Status run(const RankPass& pass, std::vector<float>& logits);
 
-  // The recurrent state before the first token; a state for two to go on from. Only in models that
-  // have some.
+  // The recurrent state before the first token; a state for two to go on from. Nothing happens on
+  // ranks without.
   void clear_state(int32_t slot);
   void copy_state(int32_t from, int32_t to);
 
   // What one page and one state take in all layers of this rank, as the device lays them out; 0 in
-  // models without. Their bytes, and back, as device::Device says.
+  // ranks without. Their bytes, and back, as device::Device says; none on ranks without.
   size_t page_bytes() const;
   size_t state_bytes() const;
   void read_page(int32_t page, std::span<std::byte> bytes);
@@ -49,9 +50,8 @@ class Rank {
  private:
   device::Device* device_;
   const model::Model* model_;
-  parallel::RankComms comms_;
+  const parallel::RankComms* comms_;
   model::RankMemory memory_;
-  std::vector<float> logits_;
 };
 
 }  // namespace evener::engine

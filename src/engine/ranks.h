@@ -7,8 +7,15 @@
 
 #include "base/error.h"
 #include "engine/rank_pass.h"
+#include "engine/ranks_report.h"
 
 namespace evener::engine {
+
+// What ranks are like after a failure.
+enum class Restart {
+  same_layout,
+  other_layout,  // bytes of pages and states that were read before mean nothing to these ranks
+};
 
 // All ranks of a model, as the step loop sees them: one after the other they do what they are asked
 // for, and several may be at different passes at a time. One thread.
@@ -53,10 +60,13 @@ class Ranks {
   // After a failure: makes the ranks anew, with empty caches, in the same layout or, where options
   // allow it, in one that still works. May wait before it does. Errors: unavailable, what keeps
   // them from running, for good; cancelled, after interrupt().
-  virtual Status restart() = 0;
+  virtual Result<Restart> restart() = 0;
 
   // From any thread, before the end: a restart() that waits ends, and later ones do nothing.
   virtual void interrupt() = 0;
+
+  // From any thread.
+  virtual RanksReport report() const = 0;
 };
 
 }  // namespace evener::engine

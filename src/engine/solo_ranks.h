@@ -1,6 +1,11 @@
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
 #include "engine/rank.h"
+#include "engine/rank_seat.h"
 #include "engine/ranks.h"
 
 namespace evener::engine {
@@ -8,7 +13,9 @@ namespace evener::engine {
 // One rank that has the whole model, on the calling thread: begin() computes. It cannot fail.
 class SoloRanks final : public Ranks {
  public:
-  explicit SoloRanks(Rank rank) : rank_(std::move(rank)) {}
+  // Errors: as model::RankMemory::create.
+  static Result<std::unique_ptr<SoloRanks>> create(RankSeats seats,
+                                                   const model::MemoryPlan& memory);
 
   size_t depth() const override { return 1; }
   void begin(const RankPass& pass) override;
@@ -25,12 +32,20 @@ class SoloRanks final : public Ranks {
   std::vector<std::vector<uint64_t>> expert_uses() override { return rank_.expert_uses(); }
   void reset_expert_uses() override { rank_.reset_expert_uses(); }
 
-  Status restart() override;
+  Result<Restart> restart() override;
   void interrupt() override {}
+  RanksReport report() const override { return report_; }
 
  private:
+  SoloRanks(RankSeats seats, std::unique_ptr<device::Device> timed, model::RankMemory memory);
+
+  const RankSeats seats_;
+  const RanksReport report_;
+  const parallel::RankComms comms_ = parallel::RankComms::solo();
+  std::unique_ptr<device::Device> device_;  // null: the seat's own is used
   Rank rank_;
-  Result<std::span<const float>> logits_;  // of the pass that has begun
+  std::vector<float> logits_;
+  Status status_;  // of the pass that has begun
 };
 
 }  // namespace evener::engine

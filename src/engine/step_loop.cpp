@@ -123,6 +123,7 @@ void StepLoop::drain(std::chrono::milliseconds patience) {
 Stats StepLoop::stats() const {
   const std::lock_guard lock(mutex_);
   Stats stats = published_;
+  stats.ranks = ranks_.report();
   stats.requests = num_requests_;
   stats.waiting += inbox_.arrivals.size();
   return stats;

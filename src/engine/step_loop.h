@@ -86,7 +86,7 @@ class StepLoop {
     bool cancel_all = false;
     bool flush_cache = false;
     bool stop = false;
-    std::optional<Status> restarted;  // from our own restarter_
+    std::optional<Result<Restart>> restarted = {};  // from our own restarter_
     bool empty() const {
       return arrivals.empty() && cancels.empty() && !cancel_all && !flush_cache && !stop &&
              !restarted;
@@ -122,7 +122,7 @@ class StepLoop {
   void settle(std::span<const sched::Slice> slices);
   void touch(SequenceId id);
   void ranks_failed(const Error& error);
-  void restarted(const Status& status);
+  void restarted(const Result<Restart>& outcome);
   void fail_all(const Error& error);
   void set_condition(Condition condition);
 

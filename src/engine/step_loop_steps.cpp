@@ -157,19 +157,20 @@ void StepLoop::ranks_failed(const Error& error) {
   deliver();                                     // before anybody can see that the ranks run again
   if (restarter_.joinable()) restarter_.join();  // the one before has told how it ended
   restarter_ = std::thread([this] {
-    const Status status = ranks_.restart();
+    auto outcome = ranks_.restart();
     const std::lock_guard lock(mutex_);
-    inbox_.restarted = status;
+    inbox_.restarted = std::move(outcome);
     work_.notify_one();
   });
 }
 
-void StepLoop::restarted(const Status& status) {
-  if (!status) {
-    if (status.error().code == Code::cancelled) return;  // so does whoever waits: it is the end
-    set_condition({.state = Condition::State::down, .why = status.error()});
-    return fail_all(status.error());
+void StepLoop::restarted(const Result<Restart>& outcome) {
+  if (!outcome) {
+    if (outcome.error().code == Code::cancelled) return;  // so does whoever waits: it is the end
+    set_condition({.state = Condition::State::down, .why = outcome.error()});
+    return fail_all(outcome.error());
   }
+  if (*outcome == Restart::other_layout && tiers_ != nullptr) tiers_->retire();
   scheduler_.set_depth(ranks_.depth());  // it may be another layout
   set_condition({});
 }

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/work_times.h"
@@ -10,8 +12,14 @@
 namespace evener::engine {
 
 // What a run spent its time on, and whom its rows were sent to.
+struct RankTimes {
+  std::string name;  // "rank 1 (cpu:0[1])"
+  std::shared_ptr<WorkTimes> times;
+};
+
 struct WorkReport {
-  WorkTimes times;
+  WorkTimes times;  // of the thread that runs the steps, with one rank the device's too
+  std::vector<RankTimes> ranks;                    // of several ranks, what each spent
   std::vector<std::vector<uint64_t>> expert_uses;  // [layers][experts]; empty without experts
 };
 

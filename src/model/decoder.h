@@ -33,6 +33,7 @@ class Decoder final : public Model {
                                                    : pass.receive_rows(config_.hidden_size);
     pass.prepare_rope(config_.rope, rope_);
     for (const Layer& layer : layers_) layer.forward(pass, config_, x);
+    pass.compare(x);
     if (part_.has_last_layer) return ends_.logits(pass, config_, x);
     pass.send_rows(x);
     return {};

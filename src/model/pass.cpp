@@ -116,6 +116,8 @@ void Pass::add_reduced(const device::Tensor& x, const device::Tensor& part) {
   device_.add(part, x);
 }
 
+void Pass::compare(const device::Tensor& x) { comms_.shards->verify_same(device_, x); }
+
 device::Tensor Pass::gather_columns(const device::Tensor& part, size_t cols) {
   constexpr size_t kRoot = 0;
   if (comms_.shards->size() == 1) return part;

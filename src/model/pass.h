@@ -105,6 +105,9 @@ class Pass {
   // x += sum of `part` over the ranks that share the layer.
   void add_reduced(const device::Tensor& x, const device::Tensor& part);
 
+  // Breaks the groups if x is not the same on all ranks that share the layer.
+  void compare(const device::Tensor& x);
+
   // The parts of all ranks that share the layer side by side, [rows, cols], on the first of them; a
   // tensor without rows on the others.
   device::Tensor gather_columns(const device::Tensor& part, size_t cols);

@@ -28,7 +28,7 @@ Error bad_fault(std::string_view text, std::string why) {
           .doing = "plan a fault",
           .where = fmt::format("'{}'", printable(text)),
           .why = std::move(why),
-          .remedy = "write rank=R,after=N,kind=K, K being exit, hang, corrupt or abort"};
+          .remedy = "write rank=R,after=N,kind=K,times=T, K being exit, hang, corrupt or abort"};
 }
 
 template <class T>
@@ -135,7 +135,8 @@ class FaultyComm final : public Comm {
     std::vector<float> values(x.rows * x.cols);
     device.read(x, values);
     float& value = values[values.size() / 2];
-    value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ 1);
+    constexpr uint32_t kBit = 1U << 22;  // the largest of the mantissa: nothing rounds it away
+    value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ kBit);
     device.write(values, x);
   }
 
@@ -152,6 +153,7 @@ Result<FaultPlan> parse_fault(std::string_view text) {
   bool has_rank = false;
   bool has_after = false;
   bool has_kind = false;
+  bool has_times = false;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view field = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), field.size() + 1));
@@ -163,7 +165,8 @@ Result<FaultPlan> parse_fault(std::string_view text) {
     const auto first = [](bool& seen) { return !std::exchange(seen, true); };
     const bool known = (key == "rank" && first(has_rank) && parse_number(value, &plan.rank)) ||
                        (key == "after" && first(has_after) && parse_number(value, &plan.after)) ||
-                       (key == "kind" && first(has_kind) && parse_kind(value, &plan.kind));
+                       (key == "kind" && first(has_kind) && parse_kind(value, &plan.kind)) ||
+                       (key == "times" && first(has_times) && parse_number(value, &plan.times));
     if (!known) return bad_fault(text, fmt::format("'{}' says nothing", printable(field)));
   }
   if (!has_rank) return bad_fault(text, "it does not say which rank");

@@ -24,10 +24,11 @@ struct FaultPlan {
   size_t rank = 0;
   uint64_t after = 0;  // calls of this rank that go well before the fault
   FaultKind kind = FaultKind::exit;
+  size_t times = 1;  // it comes back so often: after as many restarts of the ranks all is well
 };
 
-// "rank=1,after=100,kind=hang", each once and in any order; without `after`, 0. Error:
-// invalid_argument.
+// "rank=1,after=100,kind=hang,times=2", each once and in any order; without `after`, 0, without
+// `times`, 1. Error: invalid_argument.
 Result<FaultPlan> parse_fault(std::string_view text);
 
 // Holds ranks that hang until it is opened.

@@ -2,12 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <utility>
 
 namespace evener::parallel {
 namespace {
 
 constexpr const char* kDoing = "compute with all ranks";
+constexpr std::string_view kEnded = "it has ended";
+constexpr std::string_view kSilent = "no sign of life";
+constexpr std::string_view kUnheard = "nothing heard of its process";
+constexpr std::string_view kDiffers = " computed other numbers than ";
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// "rank 1" is no part of "rank 11".
+bool names_rank(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::string_view rest = text.substr(at + name.size());
+    if (rest.empty() || std::isdigit(static_cast<unsigned char>(rest.front())) == 0) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -31,9 +49,8 @@ Error late_rank(const RankNames& names, const LateRank& late) {
   return {.code = Code::unavailable,
           .doing = kDoing,
           .where = names[late.peer],
-          .why = fmt::format("no sign of life for {:.1f} s; {} waits for it in {}{}",
-                             std::chrono::duration<double>(late.silent_for).count(),
-                             names[late.rank], to_text(late.call), pass),
+          .why = fmt::format("{} for {:.1f} s; {} waits for it in {}{}", kSilent,
+                             seconds(late.silent_for), names[late.rank], to_text(late.call), pass),
           .remedy = "if the machine was only overloaded, give ranks a longer deadline"};
 }
 
@@ -41,7 +58,7 @@ Error ended_rank(const RankNames& names, size_t rank) {
   return {.code = Code::unavailable,
           .doing = kDoing,
           .where = names[rank],
-          .why = "it has ended",
+          .why = std::string(kEnded),
           .remedy = ""};
 }
 
@@ -49,9 +66,16 @@ Error lost_process(const RankNames& names, size_t rank, std::chrono::nanoseconds
   return {.code = Code::unavailable,
           .doing = kDoing,
           .where = names[rank],
-          .why = fmt::format("nothing heard of its process for {:.1f} s",
-                             std::chrono::duration<double>(silent_for).count()),
+          .why = fmt::format("{} for {:.1f} s", kUnheard, seconds(silent_for)),
           .remedy = "it has ended, its machine hangs, or the network between the hosts is down"};
+}
+
+Error silent_rank(const RankNames& names, size_t rank, std::chrono::nanoseconds silent_for) {
+  return {.code = Code::unavailable,
+          .doing = kDoing,
+          .where = names[rank],
+          .why = fmt::format("{} for {:.1f} s", kSilent, seconds(silent_for)),
+          .remedy = "if the machine was only overloaded, give ranks a longer deadline"};
 }
 
 Error stuck_circle(const RankNames& names, std::span<const size_t> ranks, const Call& call) {
@@ -64,13 +88,13 @@ Error stuck_circle(const RankNames& names, std::span<const size_t> ranks, const 
 }
 
 Error different_values(const RankNames& names, std::span<const size_t> ranks, const Call& call) {
-  return {.code = Code::unavailable,
-          .doing = kDoing,
-          .where = names.list(ranks),
-          .why = fmt::format(
-              "{} computed other numbers than {} ({})", ranks.size() > 1 ? "they have" : "it has",
-              ranks.size() > 1 ? "each other or the rest" : "the others", to_text(call)),
-          .remedy = "memory, a processor or a link gives wrong data: look for hardware errors"};
+  return {
+      .code = Code::unavailable,
+      .doing = kDoing,
+      .where = names.list(ranks),
+      .why = fmt::format("{}{}{} ({})", ranks.size() > 1 ? "they have" : "it has", kDiffers,
+                         ranks.size() > 1 ? "each other or the rest" : "the others", to_text(call)),
+      .remedy = "memory, a processor or a link gives wrong data: look for hardware errors"};
 }
 
 Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRank& other) {
@@ -80,6 +104,17 @@ Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRan
       .where = fmt::format("{} and {}", names[one.rank], names[other.rank]),
       .why = fmt::format("out of step: the one is in {}, the other in {}", one.what, other.what),
       .remedy = "this is a fault of Evener: please report it"};
+}
+
+FailedRanks failed_ranks(const RankNames& names, const Error& error) {
+  FailedRanks failed{.ranks = {}, .how = "other"};
+  for (size_t rank = 0; rank < names.size(); ++rank) {
+    if (names_rank(error.where, names[rank])) failed.ranks.push_back(rank);
+  }
+  if (error.why.starts_with(kEnded)) failed.how = "ended";
+  if (error.why.starts_with(kSilent) || error.why.starts_with(kUnheard)) failed.how = "late";
+  if (error.why.find(kDiffers) != std::string::npos) failed.how = "differs";
+  return failed;
 }
 
 }  // namespace evener::parallel

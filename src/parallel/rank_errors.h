@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -18,6 +19,7 @@ class RankNames {
   // Without names, or for ranks without one, the number alone.
   RankNames(size_t num_ranks, std::vector<std::string> names);
   const std::string& operator[](size_t rank) const { return names_[rank]; }
+  size_t size() const { return names_.size(); }
   std::string list(std::span<const size_t> ranks) const;  // "rank 0 and rank 1"
 
  private:
@@ -41,6 +43,9 @@ Error ended_rank(const RankNames& names, size_t rank);
 // Nothing is heard of its process.
 Error lost_process(const RankNames& names, size_t rank, std::chrono::nanoseconds silent_for);
 
+// Nobody waits for it in a call, but for what it was asked to do.
+Error silent_rank(const RankNames& names, size_t rank, std::chrono::nanoseconds silent_for);
+
 // They wait for each other.
 Error stuck_circle(const RankNames& names, std::span<const size_t> ranks, const Call& call);
 
@@ -53,5 +58,13 @@ struct CallOfRank {
   std::string what;  // "an all-reduce of [4, 1024]"
 };
 Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRank& other);
+
+// Whom such an error names, and one word for what they did, for those who count: "ended", "late",
+// "differs" or "other".
+struct FailedRanks {
+  std::vector<size_t> ranks;
+  std::string_view how;
+};
+FailedRanks failed_ranks(const RankNames& names, const Error& error);
 
 }  // namespace evener::parallel

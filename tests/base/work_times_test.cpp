@@ -37,6 +37,17 @@ TEST(WorkTimes, TheKindsAndTheRestAreTheWhole) {
             times.elapsed());
 }
 
+TEST(WorkTimes, OfATimerThatRunsAcrossARestartOnlyTheRestCounts) {
+  WorkTimes times;
+  {
+    const WorkTimer timer(&times, Work::idle);
+    times.restart();
+  }
+  times.stop();
+  EXPECT_EQ(times.of(Work::idle).calls, 1U);
+  EXPECT_GE(times.unnamed(), 0ms);
+}
+
 TEST(WorkTimes, ARestartForgets) {
   WorkTimes times;
   times.add(Work::copies, 1h);

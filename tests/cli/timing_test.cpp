@@ -27,6 +27,17 @@ TEST(TimingText, HasALineAKindThatWasCalledAndOneForTheRest) {
   EXPECT_THAT(text, Not(HasSubstr("layer")));
 }
 
+TEST(TimingText, HasATableForEachOfSeveralRanks) {
+  engine::WorkReport report;
+  const auto times = std::make_shared<WorkTimes>();
+  times->add(Work::ranks, 2ms);
+  report.ranks = {{.name = "rank 0 (cpu:0[0])", .times = times}};
+  EXPECT_THAT(timing_text(report),
+              StartsWith("\nrank 0 (cpu:0[0])\n"
+                         "                       time     share       calls\n"
+                         "ranks                2.0 ms     0.0 %           1\n"));
+}
+
 TEST(TimingText, SaysWhereTheRowsOfAMixtureWent) {
   engine::WorkReport report;
   report.times.stop();

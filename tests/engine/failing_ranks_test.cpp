@@ -57,7 +57,7 @@ class ScriptedRanks final : public Ranks {
   std::vector<std::vector<uint64_t>> expert_uses() override { return {}; }
   void reset_expert_uses() override {}
 
-  Status restart() override {
+  Result<Restart> restart() override {
     std::unique_lock lock(mutex_);
     ++num_restarts;
     is_restarting_ = true;
@@ -67,8 +67,9 @@ class ScriptedRanks final : public Ranks {
       return failure(Code::cancelled, "interrupted");
     }
     if (stays_down) return *stays_down;
-    return {};
+    return Restart::same_layout;
   }
+  RanksReport report() const override { return {}; }
   void interrupt() override {
     const std::lock_guard lock(mutex_);
     interrupted_ = true;

@@ -110,14 +110,15 @@ class LateRanks final : public Ranks {
   std::vector<std::vector<uint64_t>> expert_uses() override { return {}; }
   void reset_expert_uses() override {}
 
-  Status restart() override {
+  Result<Restart> restart() override {
     const std::lock_guard wait(restart_gate);
     if (!is_down_) broke_contract = true;
     ++num_restarts;
     lose_all();
-    return {};
+    return Restart::same_layout;
   }
   void interrupt() override {}
+  RanksReport report() const override { return {}; }
 
  private:
   struct Rows {

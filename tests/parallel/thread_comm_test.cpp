@@ -5,11 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-#include <span>
-#include <tuple>
-#include <vector>
-
 #include "parallel/rank_rig.h"
 
 namespace evener::parallel {

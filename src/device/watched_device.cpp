@@ -1,14 +1,14 @@
-#include "device/timed_device.h"
+#include "device/watched_device.h"
 
 #include <utility>
 
 namespace evener::device {
 namespace {
 
-class TimedDevice final : public Device {
+class WatchedDevice final : public Device {
  public:
-  TimedDevice(std::unique_ptr<Device> device, WorkTimes& times)
-      : device_(std::move(device)), times_(&times) {}
+  WatchedDevice(std::shared_ptr<Device> device, DeviceWatch watch)
+      : device_(std::move(device)), watch_(std::move(watch)) {}
 
   const DeviceInfo& info() const override { return device_->info(); }
   Status bind_thread() override { return device_->bind_thread(); }
@@ -29,132 +29,139 @@ class TimedDevice final : public Device {
   }
 
   void write(std::span<const float> values, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->write(values, y);
   }
   void read(const Tensor& x, std::span<float> values) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->read(x, values);
   }
   float* host_data(const Tensor& x) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     return device_->host_data(x);
   }
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::embedding);
+    const Call call(watch_, Work::embedding);
     device_->embedding(weight, ids, y);
   }
   void linear(const Tensor& x, std::span<const LinearPart> parts) override {
-    const WorkTimer timer(times_, Work::dense);
+    const Call call(watch_, Work::dense);
     device_->linear(x, parts);
   }
   void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->rms_norm(x, gain, epsilon, y);
   }
   void gated_rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& gate,
                       const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->gated_rms_norm(x, gain, epsilon, gate, y);
   }
   void rope_angles(std::span<const int32_t> positions, std::span<const double> inverse_frequency,
                    float magnitude, const Tensor& angles) override {
-    const WorkTimer timer(times_, Work::attention);
+    const Call call(watch_, Work::attention);
     device_->rope_angles(positions, inverse_frequency, magnitude, angles);
   }
   void rope(const Tensor& x, const Tensor& angles, RopePairing pairing) override {
-    const WorkTimer timer(times_, Work::attention);
+    const Call call(watch_, Work::attention);
     device_->rope(x, angles, pairing);
   }
   void store_kv(KvCache& cache, size_t layer, const Batch& batch, const Tensor& k,
                 const Tensor& v) override {
-    const WorkTimer timer(times_, Work::attention);
+    const Call call(watch_, Work::attention);
     device_->store_kv(cache, layer, batch, k, v);
   }
   void attention(const KvCache& cache, size_t layer, const Batch& batch, const Tensor& q,
                  float scale, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::attention);
+    const Call call(watch_, Work::attention);
     device_->attention(cache, layer, batch, q, scale, y);
   }
   void causal_conv_silu(StateCache& cache, size_t layer, const Batch& batch, const Tensor& x,
                         const Tensor& taps, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::recurrent);
+    const Call call(watch_, Work::recurrent);
     device_->causal_conv_silu(cache, layer, batch, x, taps, y);
   }
   void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
                        const DeltaNetArgs& args, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::recurrent);
+    const Call call(watch_, Work::recurrent);
     device_->gated_delta_net(cache, layer, batch, args, y);
   }
   void reset_state(StateCache& cache, int32_t slot) override {
-    const WorkTimer timer(times_, Work::recurrent);
+    const Call call(watch_, Work::recurrent);
     device_->reset_state(cache, slot);
   }
   void copy_state(StateCache& cache, int32_t from, int32_t to) override {
-    const WorkTimer timer(times_, Work::recurrent);
+    const Call call(watch_, Work::recurrent);
     device_->copy_state(cache, from, to);
   }
   void read_page(const KvCache& cache, int32_t page, std::span<std::byte> bytes) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->read_page(cache, page, bytes);
   }
   void write_page(KvCache& cache, int32_t page, std::span<const std::byte> bytes) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->write_page(cache, page, bytes);
   }
   void read_state(const StateCache& cache, int32_t slot, std::span<std::byte> bytes) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->read_state(cache, slot, bytes);
   }
   void write_state(StateCache& cache, int32_t slot, std::span<const std::byte> bytes) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->write_state(cache, slot, bytes);
   }
   void route(Routing& routing, size_t layer, const Tensor& logits, const RouteArgs& args) override {
-    const WorkTimer timer(times_, Work::experts);
+    const Call call(watch_, Work::experts);
     device_->route(routing, layer, logits, args);
   }
   void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
                   const Tensor& y) override {
-    const WorkTimer timer(times_, Work::experts);
+    const Call call(watch_, Work::experts);
     device_->expert_ffn(routing, x, weights, y);
   }
   void read_choices(const Routing& routing, std::span<int32_t> experts,
                     std::span<float> weights) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->read_choices(routing, experts, weights);
   }
   void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) override {
-    const WorkTimer timer(times_, Work::copies);
+    const Call call(watch_, Work::copies);
     device_->read_expert_uses(routing, layer, uses);
   }
   void reset_expert_uses(Routing& routing) override { device_->reset_expert_uses(routing); }
   void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->silu_mul(gate, up, y);
   }
   void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->sigmoid_mul(x, gate, y);
   }
   void add(const Tensor& x, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->add(x, y);
   }
   void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) override {
-    const WorkTimer timer(times_, Work::elementwise);
+    const Call call(watch_, Work::elementwise);
     device_->gather_rows(x, rows, y);
   }
 
  private:
-  std::unique_ptr<Device> device_;
-  WorkTimes* times_;
+  struct Call {
+    Call(const DeviceWatch& watch, Work work) : timer(watch.times.get(), work) {
+      if (watch.before_call) watch.before_call();
+    }
+    WorkTimer timer;
+  };
+
+  std::shared_ptr<Device> device_;
+  DeviceWatch watch_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> time_device(std::unique_ptr<Device> device, WorkTimes& times) {
-  return std::make_unique<TimedDevice>(std::move(device), times);
+std::unique_ptr<Device> watch_device(std::shared_ptr<Device> device, DeviceWatch watch) {
+  return std::make_unique<WatchedDevice>(std::move(device), std::move(watch));
 }
 
 }  // namespace evener::device

@@ -1,6 +1,6 @@
-// Goal: a timed device computes what the device inside it computes, and books each call under its
+// Goal: a watched device computes what the device inside it computes, and books each call under its
 // kind. Method: the same calls on both, compared for equal bits; calls are counted, time is not.
-#include "device/timed_device.h"
+#include "device/watched_device.h"
 
 #include <gtest/gtest.h>
 
@@ -208,14 +208,16 @@ std::vector<float> run_all(Device& device) {
   return bench.results();
 }
 
-TEST(TimedDevice, ComputesTheSameAndBooksEachCallUnderItsKind) {
-  WorkTimes times;
-  const auto timed = time_device(cpu_device(), times);
+TEST(WatchedDevice, ComputesTheSameAndBooksEachCallUnderItsKind) {
+  const auto times = std::make_shared<WorkTimes>();
+  size_t num_beats = 0;
+  const auto timed =
+      watch_device(cpu_device(), {.times = times, .before_call = [&] { ++num_beats; }});
   EXPECT_EQ(timed->info().name, "cpu:0");
   const std::vector<float> got = run_all(*timed);
   expect_equal_bits(got, run_all(*cpu_device()), "timed");
 
-  const auto calls = [&times](Work work) { return times.of(work).calls; };
+  const auto calls = [&times](Work work) { return times->of(work).calls; };
   EXPECT_EQ(calls(Work::dense), 1U);
   EXPECT_EQ(calls(Work::embedding), 1U);
   EXPECT_EQ(calls(Work::elementwise), 6U);
@@ -226,6 +228,7 @@ TEST(TimedDevice, ComputesTheSameAndBooksEachCallUnderItsKind) {
   EXPECT_EQ(calls(Work::idle), 0U);
   // Tensors written, results read, what experts were chosen: three times; pages and slots.
   EXPECT_EQ(calls(Work::copies), 13U + 10U + 3U + 3U + 4U);
+  EXPECT_EQ(num_beats, 1U + 1U + 6U + 4U + 4U + 2U + 33U);
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "engine/rank_command.h"
+
+#include <span>
+
+namespace evener::engine {
+namespace {
+
+std::span<std::byte> own_bytes(const RankCommand& command, size_t size_bytes) {
+  return std::span(*command.bytes).subspan(command.first_byte, size_bytes);
+}
+
+}  // namespace
+
+Status execute(Rank& rank, const RankCommand& command) {
+  using Kind = RankCommand::Kind;
+  switch (command.kind) {
+    case Kind::run:
+      return rank.run(command.pass->pass(), command.pass->logits);
+    case Kind::clear_state:
+      rank.clear_state(command.to);
+      break;
+    case Kind::copy_state:
+      rank.copy_state(command.from, command.to);
+      break;
+    case Kind::write_page:
+      rank.write_page(command.to, own_bytes(command, rank.page_bytes()));
+      break;
+    case Kind::write_state:
+      rank.write_state(command.to, own_bytes(command, rank.state_bytes()));
+      break;
+    case Kind::read_page:
+      rank.read_page(command.from, own_bytes(command, rank.page_bytes()));
+      break;
+    case Kind::read_state:
+      rank.read_state(command.from, own_bytes(command, rank.state_bytes()));
+      break;
+    case Kind::read_expert_uses:
+      (*command.uses)[command.rank] = rank.expert_uses();
+      break;
+    case Kind::reset_expert_uses:
+      rank.reset_expert_uses();
+      break;
+  }
+  return {};
+}
+
+}  // namespace evener::engine

@@ -1,0 +1,119 @@
+#include "engine/rank_team.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parallel/rank_errors.h"
+#include "parallel/thread_comm.h"
+
+namespace evener::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// Ranks that wait for each other tell a late one first, and say more about it.
+constexpr int kDeadlinesOfTheDriver = 2;
+
+// A rank that shows signs of life is waited for, for it will come to the end of its command.
+constexpr auto kPatienceMax = 60s;
+constexpr auto kLook = 100ms;
+
+}  // namespace
+
+Result<std::unique_ptr<RankTeam>> RankTeam::start(const RankSeats& seats, const Options& options) {
+  auto team = std::unique_ptr<RankTeam>(new RankTeam(seats, options));
+  RETURN_IF_ERROR(team->wait(kSetUp));
+  for (const RankThread& rank : team->ranks_) {
+    team->page_bytes_.add(rank.page_bytes());
+    team->state_bytes_.add(rank.state_bytes());
+  }
+  return team;
+}
+
+RankTeam::RankTeam(const RankSeats& seats, const Options& options)
+    : options_(options),
+      names_(rank_names(seats.seats)),
+      desk_(std::make_shared<RankDesk>(seats.seats.size())) {
+  const parallel::CommOptions comm{.deadline = options.deadline, .names = names_};
+  std::vector<parallel::RankComms> comms = parallel::connect_threads(seats.layout.grid(), comm);
+  for (size_t rank = 0; rank < seats.seats.size(); ++rank) {
+    ranks_.emplace_back(RankThread::Options{.rank = rank,
+                                            .seat = seats.seats[rank],
+                                            .comms = std::move(comms[rank]),
+                                            .memory = options.memory,
+                                            .desk = desk_,
+                                            .comm = comm,
+                                            .fault = options.fault,
+                                            .gate = options.gate});
+  }
+}
+
+RankTeam::~RankTeam() { retire(); }
+
+size_t RankTeam::first_byte(const RankCommand& command, size_t rank) const {
+  using Kind = RankCommand::Kind;
+  const bool is_page = command.kind == Kind::read_page || command.kind == Kind::write_page;
+  return (is_page ? page_bytes_ : state_bytes_).begin(rank);
+}
+
+uint64_t RankTeam::post(const RankCommand& command) {
+  ++last_number_;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    RankCommand own = command;
+    own.number = last_number_;
+    if (own.bytes) own.first_byte = first_byte(command, rank);
+    own.rank = rank;
+    ranks_[rank].post(std::move(own));
+  }
+  return last_number_;
+}
+
+Status RankTeam::wait(uint64_t number) {
+  const Clock::time_point began = Clock::now();
+  return desk_->wait(
+      number, std::max<std::chrono::milliseconds>(options_.deadline / 10, 1ms),
+      [&](const std::vector<size_t>& ranks) { look_at(ranks, Clock::now() - began); });
+}
+
+// A rank that slept has had time to show signs of life only since it was asked.
+void RankTeam::look_at(const std::vector<size_t>& ranks, std::chrono::nanoseconds waited) {
+  for (const size_t rank : ranks) {
+    const auto silent_for = std::min(ranks_[rank].silent_for(), waited);
+    if (silent_for < kDeadlinesOfTheDriver * options_.deadline) continue;
+    const Error error =
+        parallel::silent_rank(parallel::RankNames(names_.size(), names_), rank, silent_for);
+    for (RankThread& other : ranks_) other.break_with(error);
+    return desk_->fail(error);
+  }
+}
+
+std::vector<size_t> RankTeam::retire() {
+  if (std::exchange(retired_, true)) return {};
+  const Clock::time_point began = Clock::now();
+  const bool had_work = desk_->failure().has_value();  // else silence was no bad sign so far
+  for (RankThread& rank : ranks_) rank.close();
+  std::vector<size_t> stuck;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+    while (!desk_->wait_until_ended(rank, kLook)) {
+      const Clock::duration waited = Clock::now() - began;
+      const auto silent_for = ranks_[rank].silent_for();
+      const bool is_silent =
+          (had_work ? silent_for : std::min(silent_for, waited)) >= options_.deadline;
+      if (!is_silent && waited < kPatienceMax) continue;
+      ranks_[rank].give_up();
+      stuck.push_back(rank);
+      break;
+    }
+  }
+  ranks_.clear();
+  return stuck;
+}
+
+std::vector<std::chrono::nanoseconds> RankTeam::silences() const {
+  std::vector<std::chrono::nanoseconds> silences;
+  for (const RankThread& rank : ranks_) silences.push_back(rank.silent_for());
+  return silences;
+}
+
+}  // namespace evener::engine
