@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "serve/generator.h"
 #include "serve/json.h"
+#include "serve/service.h"
 
 namespace evener::serve {
 namespace {
@@ -25,6 +27,32 @@ HttpResponse unavailable(const std::string& message, const Json& details) {
           .body = dump(body)};
 }
 
+Json failure_of(const engine::RanksReport& ranks) {
+  Json failure = {{"reason", ranks.reason}};
+  if (ranks.last_failure) {
+    failure["rank"] = ranks.last_failure->rank;
+    failure["device"] = ranks.last_failure->device;
+    failure["kind"] = ranks.last_failure->kind;
+  }
+  return failure;
+}
+
+HttpResponse ranks_response(const engine::RanksReport& ranks) {
+  using State = engine::RanksReport::State;
+  if (ranks.state == State::restarting || ranks.state == State::down) {
+    const bool is_down = ranks.state == State::down;
+    return unavailable(
+        is_down ? "Ranks have failed" : "Ranks have failed and are restarted",
+        {{"status", is_down ? "down" : "restarting"}, {"failure", failure_of(ranks)}});
+  }
+  Json body = {{"status", "ok"}};
+  if (ranks.state == State::degraded) {
+    body = {{"status", "degraded"}, {"layout", ranks.layout}, {"failure", failure_of(ranks)}};
+  }
+  body["pid"] = getpid();
+  return {.status = 200, .content_type = "application/json", .headers = {}, .body = dump(body)};
+}
+
 }  // namespace
 
 HttpResponse health_response(const ServerState::View& state) {
@@ -37,8 +65,7 @@ HttpResponse health_response(const ServerState::View& state) {
         {{"progress",
           {{"phase", phase_name(state.loading.phase)}, {"fraction", state.loading.fraction}}}});
   }
-  const Json body = {{"status", "ok"}, {"pid", getpid()}};
-  return {.status = 200, .content_type = "application/json", .headers = {}, .body = dump(body)};
+  return ranks_response(state.service->generator->stats().ranks);
 }
 
 }  // namespace evener::serve

@@ -40,6 +40,10 @@ void write(std::string& out, const Sample& sample) {
                  sample.help, sample.type, sample.value);
 }
 
+void head(std::string& out, const char* name, const char* type, const char* help) {
+  fmt::format_to(std::back_inserter(out), "# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+}
+
 double ratio(size_t used, size_t total) {
   return total == 0 ? 0 : static_cast<double>(used) / static_cast<double>(total);
 }
@@ -50,6 +54,28 @@ double in_seconds(std::chrono::duration<double> time) { return time.count(); }
 
 void write_all(std::string& out, std::span<const Sample> samples) {
   for (const Sample& sample : samples) write(out, sample);
+}
+
+void write_ranks(std::string& out, const engine::RanksReport& ranks) {
+  write(out, {"evener_ranks", "gauge", "ranks that compute; 0 while none do",
+              ranks.can_serve() ? number(ranks.ranks.size()) : 0});
+  write(out, {"evener_rank_restarts_total", "counter", "times that failed ranks were made anew",
+              number(ranks.num_restarts)});
+  head(out, "evener_rank_failures_total", "counter", "failures of ranks by what they did");
+  for (const auto& [failure, count] : ranks.failures) {
+    fmt::format_to(std::back_inserter(out),
+                   "evener_rank_failures_total{{rank=\"{}\",device=\"{}\",kind=\"{}\"}} {}\n",
+                   failure.rank, escape_label(failure.device), failure.kind, count);
+  }
+  if (ranks.ranks.size() < 2) return;
+  head(out, "evener_rank_heartbeat_age_seconds", "gauge",
+       "time since a rank's last sign of life; long without work");
+  for (size_t rank = 0; rank < ranks.ranks.size(); ++rank) {
+    fmt::format_to(std::back_inserter(out),
+                   "evener_rank_heartbeat_age_seconds{{rank=\"{}\",device=\"{}\"}} {}\n", rank,
+                   escape_label(ranks.ranks[rank].device),
+                   in_seconds(ranks.ranks[rank].silent_for));
+  }
 }
 
 void write_engine(std::string& out, const engine::Stats& s) {
@@ -293,6 +319,7 @@ std::string Metrics::to_text(const engine::Stats* stats, const engine::ModelFact
   }
   if (stats) {
     write_engine(out, *stats);
+    write_ranks(out, stats->ranks);
     write_cache(out, stats->cache);
     if (stats->tiers) write_tiers(out, *stats->tiers);
   }

@@ -95,6 +95,19 @@ Json gaps(const sched::SchedulerStats& stats, const Metrics& metrics) {
           {"histogram", std::move(buckets)}};
 }
 
+Json ranks(const engine::RanksReport& report) {
+  constexpr const char* kStates[] = {"running", "degraded", "restarting", "down"};
+  Json list = Json::array();
+  for (const engine::RanksReport::Rank& rank : report.ranks) {
+    list.push_back({{"device", rank.device}, {"stage", rank.stage}, {"shard", rank.shard}});
+  }
+  return {{"state", kStates[static_cast<size_t>(report.state)]},
+          {"layout", report.layout},
+          {"ranks", std::move(list)},
+          {"restarts", report.num_restarts},
+          {"reason", report.reason}};
+}
+
 Json scheduling(const engine::EngineOptions& options) {
   return {
       {"max_gap_ms", options.max_gap.count()},
@@ -124,6 +137,7 @@ Json server_info(const Service& service, const Metrics& metrics) {
           {"commit", kCommit},
           {"model", model_entry(service)},
           {"admissible", admissible(facts)},
+          {"ranks", ranks(stats.ranks)},
           {"queue", queue(stats, facts)},
           {"pools", pools(stats.cache)},
           {"prefix_cache", prefixes(stats.cache)},

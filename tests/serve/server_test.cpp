@@ -88,6 +88,49 @@ TEST_F(ServerTest, SaysThatLoadingFailedWithoutPaths) {
   EXPECT_EQ(health.find("secret"), std::string::npos);
 }
 
+TEST_F(ServerTest, SaysWhichRankHasFailedAndWhatBecomesOfIt) {
+  using State = engine::RanksReport::State;
+  start_ready();
+  engine::RanksReport& ranks = model_->stats_.ranks;
+  ranks.layout = "cpu:0[0] + cpu:0[1], tp 2";
+  ranks.ranks = {{.device = "cpu:0[0]"}, {.device = "cpu:0[1]", .shard = 1}};
+  ranks.last_failure = {.rank = "1", .device = "cpu:0[1]", .kind = "late"};
+  ranks.failures[*ranks.last_failure] = 2;
+  ranks.reason = "rank 1 (cpu:0[1]): no sign of life for 10.0 s";
+  ranks.num_restarts = 1;
+  Client c(server_->port());
+  const auto get = [&](const char* path) {
+    c.get(path);
+    return c.read_answer();
+  };
+
+  ranks.state = State::restarting;
+  EXPECT_EQ(first_line(get("/health")), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_TRUE(
+      body_of(get("/health"))
+          .starts_with(R"({"status":"restarting","error":{"code":503,"message":)"
+                       R"("Ranks have failed and are restarted","type":"unavailable_error"},)"
+                       R"("failure":{"reason":"rank 1 (cpu:0[1]): no sign of life for )"
+                       R"(10.0 s","rank":"1","device":"cpu:0[1]","kind":"late"},"pid":)"));
+  EXPECT_EQ(metric(get("/metrics"), "evener_ranks"), 0);
+  ranks.state = State::down;
+  EXPECT_TRUE(body_of(get("/health")).starts_with(R"({"status":"down",)"));
+  ranks.state = State::degraded;
+  EXPECT_EQ(first_line(get("/health")), "HTTP/1.1 200 OK");
+  EXPECT_TRUE(
+      body_of(get("/health"))
+          .starts_with(R"({"status":"degraded","layout":"cpu:0[0] + cpu:0[1], tp 2","failure":{)"));
+
+  const std::string metrics = get("/metrics");
+  EXPECT_EQ(metric(metrics, "evener_ranks"), 2);
+  EXPECT_EQ(metric(metrics, "evener_rank_restarts_total"), 1);
+  EXPECT_EQ(
+      metric(metrics, "evener_rank_failures_total{rank=\"1\",device=\"cpu:0[1]\",kind=\"late\"}"),
+      2);
+  EXPECT_EQ(metric(metrics, "evener_rank_heartbeat_age_seconds{rank=\"0\",device=\"cpu:0[0]\"}"),
+            0);
+}
+
 TEST_F(ServerTest, AnswersEveryRoute) {
   start_ready();
   Client c(server_->port());
