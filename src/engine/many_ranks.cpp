@@ -18,8 +18,12 @@ using Clock = std::chrono::steady_clock;
 using Kind = RankCommand::Kind;
 using State = RanksReport::State;
 
-// In one line, without advice.
-std::string reason_of(const Error& error) { return error.where + ": " + error.why; }
+// Without advice, in one line.
+std::string reason_of(const Error& error) {
+  return error.where.empty() ? error.why : error.where + ": " + error.why;
+}
+
+void log_failure(const Error& error) { log::error("cannot {}: {}", error.doing, reason_of(error)); }
 
 Error interrupted() {
   return {.code = Code::cancelled,
@@ -169,8 +173,11 @@ void ManyRanks::reset_expert_uses() {
 }
 
 void ManyRanks::note_failure(const Error& error) {
+  log_failure(error);
   failure_ = error;
-  log::error("{}", to_string(error));
+  failure_->why =
+      reason_of(error);  // clients are told no `where`, and are to know which rank it was
+  failure_->where = {};
   const parallel::FailedRanks failed = parallel::failed_ranks(
       parallel::RankNames(seats_.seats.size(), rank_names(seats_.seats)), error);
   RanksReport::Failure key{.rank = "", .device = "", .kind = std::string(failed.how)};
@@ -268,7 +275,7 @@ bool ManyRanks::may_go_on(RestartPolicy::Duration wait) {
 }
 
 Error ManyRanks::go_down(const Error& why) {
-  log::error("{}", to_string(why));
+  log_failure(why);
   const std::lock_guard lock(mutex_);
   report_.state = State::down;
   report_.reason = reason_of(why);

@@ -12,8 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Ranks that wait for each other tell a late one first, and say more about it.
-constexpr int kDeadlinesOfTheDriver = 2;
+// Ranks that wait for each other see first that one is late, and say more about it.
+std::chrono::milliseconds patience(std::chrono::milliseconds deadline) {
+  return deadline + deadline / 8;
+}
 
 // A rank that shows signs of life is waited for, for it will come to the end of its command.
 constexpr auto kPatienceMax = 60s;
@@ -72,7 +74,7 @@ uint64_t RankTeam::post(const RankCommand& command) {
 Status RankTeam::wait(uint64_t number) {
   const Clock::time_point began = Clock::now();
   return desk_->wait(
-      number, std::max<std::chrono::milliseconds>(options_.deadline / 10, 1ms),
+      number, std::max<std::chrono::milliseconds>(options_.deadline / 16, 1ms),
       [&](const std::vector<size_t>& ranks) { look_at(ranks, Clock::now() - began); });
 }
 
@@ -80,7 +82,7 @@ Status RankTeam::wait(uint64_t number) {
 void RankTeam::look_at(const std::vector<size_t>& ranks, std::chrono::nanoseconds waited) {
   for (const size_t rank : ranks) {
     const auto silent_for = std::min(ranks_[rank].silent_for(), waited);
-    if (silent_for < kDeadlinesOfTheDriver * options_.deadline) continue;
+    if (silent_for < patience(options_.deadline)) continue;
     const Error error =
         parallel::silent_rank(parallel::RankNames(names_.size(), names_), rank, silent_for);
     for (RankThread& other : ranks_) other.break_with(error);

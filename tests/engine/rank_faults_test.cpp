@@ -49,9 +49,9 @@ struct Case {
   std::string name;
   Layout layout;
   std::string fault;
-  std::string where;  // the error's
-  std::string why;    // a part of it
-  std::string kind;   // as it is counted
+  std::string who;   // the error begins with
+  std::string why;   // and what they did
+  std::string kind;  // as it is counted
 };
 
 class RankFaults : public testing::TestWithParam<Case> {};
@@ -69,7 +69,7 @@ TEST_P(RankFaults, AreToldToWhoRunsAndOvercomeByARestart) {
   EXPECT_EQ(running.wait().finish, FinishReason::failed);
   ASSERT_TRUE(running.wait().error.has_value());
   EXPECT_EQ(running.wait().error->code, Code::unavailable);
-  EXPECT_EQ(running.wait().error->where.substr(0, c.where.size()), c.where);
+  EXPECT_EQ(running.wait().error->why.substr(0, c.who.size()), c.who);
   EXPECT_NE(running.wait().error->why.find(c.why), std::string::npos) << running.wait().error->why;
   EXPECT_EQ(waiting.wait().finish, FinishReason::length);
 
@@ -103,16 +103,15 @@ TEST(FailedRanks, ThatComeBackTooOftenLeaveTheEngineDownWithAReason) {
   EngineOptions options = options_for_faults();
   options.parallel.max_restarts = 1;
   const auto engine = start_with_fault("rank=1,after=60,kind=exit,times=9", kShards, options);
-  EXPECT_EQ(fail_one(*engine).why, "it has ended");
-  const Error last = fail_one(*engine);
-  EXPECT_EQ(last.why, "it has ended");
+  EXPECT_TRUE(fail_one(*engine).why.ends_with("it has ended"));
+  EXPECT_TRUE(fail_one(*engine).why.ends_with("it has ended"));
   Listener late;
   const auto refused = engine->submit(long_request(), late.sink());
   const Error why = refused ? *late.wait().error : refused.error();
   EXPECT_EQ(why.code, Code::unavailable);
   EXPECT_NE(why.why.find("as many restarts within an hour as may be: 1"), std::string::npos)
       << why.why;
-  EXPECT_EQ(why.where.substr(0, 8), "rank 1 (");
+  EXPECT_TRUE(why.why.starts_with("rank 1 (")) << why.why;
   EXPECT_EQ(engine->stats().ranks.state, State::down);
 }
 
@@ -126,7 +125,7 @@ TEST(FailedRanks, WithFallbackTheOthersGoOnAlone) {
   const std::vector<Said> expected =
       one_after_the_other(*start_over(options_for_faults(), plan_of({})));
   const auto engine = start_with_fault("rank=1,after=60,kind=exit", kShards, options);
-  EXPECT_EQ(fail_one(*engine).why, "it has ended");
+  EXPECT_TRUE(fail_one(*engine).why.ends_with("it has ended"));
   EXPECT_EQ(one_after_the_other(*engine), expected);
   const RanksReport report = engine->stats().ranks;
   EXPECT_EQ(report.state, State::degraded);
