@@ -109,8 +109,9 @@ Result<std::span<const float>> ManyRanks::end() {
 
 Status ManyRanks::wait(uint64_t number) {
   const Status done = team_->wait(number);
-  if (!done) note_failure(done.error());
-  return done;
+  if (done) return {};
+  note_failure(done.error());
+  return *failure_;
 }
 
 void ManyRanks::clear_state(int32_t slot) {
