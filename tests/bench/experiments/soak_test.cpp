@@ -24,7 +24,6 @@ TEST(SoakExperiment, KeepsEachTenthAndSumsUp) {
   EXPECT_EQ(memory.size(), 10U);
   EXPECT_EQ(bench.values("num_empty_answers")["soak/soak/1"], std::vector<double>{0});
   EXPECT_EQ(bench.values("memory_growth_bytes_per_h")["soak/soak/1"], std::vector<double>{0});
-  EXPECT_EQ(bench.values("retention")["soak/soak/1"].size(), 1U);
   EXPECT_EQ(bench.findings(Fault::memory_grew), "");
   std::set<uint32_t> lengths;
   for (const RequestRecord& record : bench.book().requests)
@@ -56,6 +55,7 @@ TEST(SoakExperiment, SeesMemoryThatGrows) {
 TEST(SoakExperiment, SeesAServerThatSlowsDown) {
   ExperimentBench bench;
   bench.options.soak = short_soak();
+  bench.options.soak.time *= 5;  // a busy machine too gives some short answers in a tenth
   bench.options.num_tokens_out = 8;
   bench.on_progress = [&](const std::string& what) {
     if (what.starts_with("soak, tenth 10"))
