@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::array{"\"chunk\": 256", "\"chunk\": 0", "field 'chunk': is 0"},
                     std::array{"\"split\": []", "\"split\": [1]", "has 1 entries for 1 stages"},
                     std::array{"100.5", "\"fast\"", "field 'prefill_tokens_per_s'"},
-                    std::array{"{", "", "is not valid JSON"}));
+                    std::array{"{", "", "is not valid JSON"}),
+    [](const auto& info) { return "Edit" + std::to_string(info.index); });
 
 TEST(Tuned, RefusesAFileThatIsFarTooLarge) {
   const TemporaryFolder folder;
