@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::array{"\"split\": []", "\"split\": [1]", "has 1 entries for 1 stages"},
                     std::array{"100.5", "\"fast\"", "field 'prefill_tokens_per_s'"},
                     std::array{"{", "", "is not valid JSON"}),
-    [](const auto& info) { return "Edit" + std::to_string(info.index); });
+    [](const auto& edit) { return "Edit" + std::to_string(edit.index); });
 
 TEST(Tuned, RefusesAFileThatIsFarTooLarge) {
   const TemporaryFolder folder;
