@@ -112,10 +112,10 @@ std::string figure(double value, bool is_best) {
 }
 
 void print_table(const std::vector<tune::Outcome>& outcomes, const tune::Winners& winners) {
-  fmt::print("{:<28} {:<22}   prefill    decode  2 streams    request\n", "layout", "devices");
+  fmt::print("{:<30} {:<20}    prefill    decode  2 streams    request\n", "layout", "devices");
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const tune::Outcome& outcome = outcomes[i];
-    fmt::print("{:<28} {:<22} ", tune::to_string(outcome.trial),
+    fmt::print("{:<30} {:<20} ", tune::to_string(outcome.trial),
                fmt::format("{}", fmt::join(outcome.trial.devices, " ")));
     if (!outcome.speeds) {
       fmt::print("{}\n", outcome.failure);

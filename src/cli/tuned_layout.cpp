@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
+#include "base/log.h"
 #include "cli/environment.h"
 #include "tune/tuned.h"
 
@@ -29,14 +29,13 @@ void use_tuned_layout(engine::EngineOptions& options) {
   if (!subject) return;  // the loader says why
   const auto tuned = tune::find_tuned(folder, *subject);
   if (!tuned) {
-    spdlog::warn("{}", to_string(tuned.error()));
+    log::warning("{}", to_string(tuned.error()));
     return;
   }
   if (!*tuned) return;
   const tune::Trial& trial = (*tuned)->trial;
-  spdlog::info("evener tune found on {}: {} on {} is best for this model here; --device overrides",
-               (*tuned)->when.substr(0, 10), tune::to_string(trial),
-               fmt::join(trial.devices, ", "));
+  log::info("evener tune found on {}: {} on {} is best for this model here; --device overrides",
+            (*tuned)->when.substr(0, 10), tune::to_string(trial), fmt::join(trial.devices, ", "));
   apply(trial, options.parallel);
   const bool chunk_is_chosen = options.prefill_chunk != engine::EngineOptions().prefill_chunk;
   if (!chunk_is_chosen) options.prefill_chunk = trial.chunk;

@@ -434,6 +434,34 @@ def test_too_little_memory_is_said_before_loading(evener, data):
     contains(err, "memory")
 
 
+def test_what_was_tuned_is_used_where_nothing_is_named(evener, data):
+    short = ("--rounds", "1", "--measure-prompt", "64", "--measure-answer", "4", "--ctx", "512")
+    with tempfile.TemporaryDirectory() as home:
+        there = {"XDG_STATE_HOME": home}
+        status, out, err = run(evener, "tune", *short, "--devices", "cpu:0[0]", "--json", environment=there)
+        equal(status, 0)
+        layouts = json.loads(out)["layouts"]
+        equal([layout["devices"] for layout in layouts], [["cpu:0[0]"]])
+        if not layouts[0]["prefill_tokens_per_s"] > 0:
+            raise AssertionError(out)
+        contains(err, "Kept in " + home)
+        contains(run(evener, "run", "-n", "1", "hi", environment=there)[2], "evener tune found")
+        if "evener tune found" in run(evener, "run", "--device", "cpu:0", "-n", "1", "hi", environment=there)[2]:
+            raise AssertionError("a device was named")
+
+        folder = os.path.join(home, "evener", "tune")
+        with open(os.path.join(folder, os.listdir(folder)[0]), "w", encoding="utf-8") as file:
+            file.write("[]")
+        status, _, err = run(evener, "run", "-n", "1", "hi", environment=there)
+        equal(status, 0)
+        contains(err, "cannot read the tuned layout")
+
+
+def test_tuning_refuses_what_is_not_there(evener, data):
+    equal(run(evener, "tune", "--devices", "cpu:99")[0], 2)
+    equal(run(evener, "tune", "none.gguf", "--no-save")[0], 1)
+
+
 def test_a_device_that_does_not_exist_is_refused(evener, data):
     status, _, err = run(evener, "run", "--device", "gpu:0", "hi")
     equal(status, 2)
