@@ -12,14 +12,12 @@
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
-#include "cli/join_processes.h"
 #include "cli/parallel_options.h"
 #include "cli/sharing_options.h"
 #include "cli/timing.h"
 #include "cli/tuned_layout.h"
 #include "doctor/diagnose.h"
 #include "doctor/report_json.h"
-#include "engine/process_placement.h"
 #include "host/read_facts.h"
 #include "serve/server.h"
 
@@ -157,23 +155,14 @@ void announce(const serve::Server& server, const engine::ModelFacts& facts,
   log::info("ready: {}", server.url());
 }
 
-// `processes` may be null.
-Result<std::unique_ptr<engine::Engine>> load(serve::Server& server, StopRequest& stop,
-                                             parallel::MpiWorld* processes) {
+Result<std::unique_ptr<engine::Engine>> load(serve::Server& server, StopRequest& stop) {
   Progress progress;
-  const auto observer = [&](const engine::LoadState& state) {
+  auto engine = engine::Engine::create(options.engine, [&](const engine::LoadState& state) {
     server.set_loading(state);
     progress.show(phase_name(state.phase), state.fraction);
     return !stop.is_set();
-  };
-  if (processes != nullptr) return engine::Engine::create(options.engine, *processes, observer);
-  return engine::Engine::create(options.engine, observer);
-}
-
-// Process 0 serves; it says when the others are to end.
-Result<int> run_other_process(parallel::MpiWorld& processes) {
-  RETURN_IF_ERROR(engine::run_process(processes, options.engine));
-  return 0;
+  });
+  return engine;
 }
 
 Result<int> run() {
@@ -183,16 +172,14 @@ Result<int> run() {
   const SignalWatcher watcher([&stop](int) { stop.set(); });
   RETURN_IF_ERROR(read_api_keys());
   RETURN_IF_ERROR(expose_host());
+  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
+  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
   options.sharing.apply(options.engine);
-  ASSIGN_OR_RETURN(const auto processes, join_processes(options.parallel, options.engine.parallel));
-  if (processes && processes->rank() > 0) return run_other_process(*processes);
-  if (!processes) RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
-  if (!processes && options.parallel.says_nothing()) use_tuned_layout(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));
   const std::chrono::duration<double> listen_time = Clock::now() - start;
 
-  ASSIGN_OR_RETURN(const auto engine, load(*server, stop, processes.get()));
+  ASSIGN_OR_RETURN(const auto engine, load(*server, stop));
   ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
   server->set_engine(*engine, std::move(chat_template));
   announce(*server, engine->facts(), listen_time, Clock::now() - start);

@@ -96,13 +96,6 @@ Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options,
   return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(loaded), options)));
 }
 
-Result<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options,
-                                               parallel::MpiWorld& processes,
-                                               const LoadObserver& observer) {
-  ASSIGN_OR_RETURN(auto loaded, load(options, processes, observer));
-  return create(std::move(loaded), options);
-}
-
 std::unique_ptr<Engine> Engine::create(std::unique_ptr<LoadedModel> loaded,
                                        const EngineOptions& options) {
   return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(std::move(loaded), options)));

@@ -21,10 +21,6 @@
 #include "sched/scheduler.h"
 #include "tokenizer/tokenizer.h"
 
-namespace evener::parallel {
-class MpiWorld;
-}
-
 namespace evener::engine {
 
 struct EngineOptions {
@@ -119,11 +115,6 @@ class Engine {
   // starts the loop. Errors: as gguf, model and tokenizer; out_of_memory with the sum, before
   // loading; cancelled if observer's owner asked for it through request_stop.
   static Result<std::unique_ptr<Engine>> create(const EngineOptions& options,
-                                                const LoadObserver& observer);
-
-  // The same over processes, from process 0: see load() of engine/load.h.
-  static Result<std::unique_ptr<Engine>> create(const EngineOptions& options,
-                                                parallel::MpiWorld& processes,
                                                 const LoadObserver& observer);
 
   // Starts the loop over what load() has made by these options.

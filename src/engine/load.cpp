@@ -17,8 +17,6 @@
 #include "engine/load_ranks.h"
 #include "engine/model_identity.h"
 #include "engine/open_model.h"
-#include "engine/placement.h"
-#include "engine/process_placement.h"
 #include "engine/warm_up.h"
 #include "gguf/summary.h"
 #include "model/loader.h"
@@ -146,12 +144,15 @@ std::string text_of(const model::Part& part) {
 
 // What was computed by ranks that are cut differently is other bytes.
 std::string identity_of(const EngineOptions& options, const std::string& model_hash,
-                        const RankSeats& seats, const Descriptions& descriptions) {
+                        const RankSeats& seats) {
   std::string identity =
       fmt::format("{} page {} kv {} layout {} rank 0 of {}", model_hash, kPageSize, options.kv_type,
                   seats.seats[0].device->info().cache_layout, seats.seats.size());
   if (seats.seats.size() == 1) return identity;
-  for (const auto& model : descriptions) identity += ", " + text_of(model->part());
+  for (const RankSeat& seat : seats.seats) {
+    identity +=
+        fmt::format(", {} {}", seat.device->info().cache_layout, text_of(seat.model->part()));
+  }
   return identity;
 }
 
@@ -204,8 +205,12 @@ MakeRanksOptions make_options(const EngineOptions& options,
   return {.memory = memory, .parallel = options.parallel, .fallback = fallback};
 }
 
-Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, device::KvType kv_type,
-                                          Placement& placement, const LoadObserver& observer) {
+// By the plan, or the one that the options lead to.
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
+                                          std::optional<RankPlan> plan_given,
+                                          const LoadObserver& observer) {
+  RETURN_IF_ERROR(check_options(options));
+  ASSIGN_OR_RETURN(const device::KvType kv_type, kv_type_of(options));
   Phases phases(observer);
   LoadTimes times;
   auto loaded = std::make_unique<LoadedModel>();
@@ -216,10 +221,14 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, device::
   ASSIGN_OR_RETURN(loaded->tokenizer, open_tokenizer(*file));
   ASSIGN_OR_RETURN(const model::Config config, model::read_config(*file));
   RETURN_IF_ERROR(check_vocabulary(*file, *loaded->tokenizer, config));
-  ASSIGN_OR_RETURN(const RankPlan plan, placement.plan(*file));
-  if (!plan.why.empty()) log::info("{}", plan.why);
-  ASSIGN_OR_RETURN(const Descriptions descriptions, describe(*file, plan));
-  RETURN_IF_ERROR(placement.capacity(*file, plan, descriptions, Weights::to_be_loaded));
+  if (!plan_given) {
+    ASSIGN_OR_RETURN(plan_given, plan_ranks(*file, options));
+  }
+  const RankPlan& rank_plan = *plan_given;
+  if (!rank_plan.why.empty()) log::info("{}", rank_plan.why);
+  ASSIGN_OR_RETURN(const Descriptions descriptions, describe(*file, rank_plan));
+  RETURN_IF_ERROR(
+      plan_memory(options, *file, rank_plan, descriptions, kv_type, Weights::to_be_loaded));
   loaded->facts = facts_of(options, *file, config);
   times.map = phases.elapsed();
 
@@ -227,18 +236,21 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, device::
   const auto progress = [&phases](size_t done, size_t total) {
     return phases.report(Phase::pack, static_cast<double>(done) / static_cast<double>(total));
   };
-  ASSIGN_OR_RETURN(RankSeats seats, placement.load(file, plan, progress));
+  ASSIGN_OR_RETURN(
+      RankSeats seats,
+      load_ranks(file, rank_plan, {.num_threads = options.num_threads, .timing = options.timing},
+                 progress));
   ASSIGN_OR_RETURN(loaded->capacity,
-                   placement.capacity(*file, plan, descriptions, Weights::loaded));
+                   plan_memory(options, *file, rank_plan, descriptions, kv_type, Weights::loaded));
   const model::MemoryPlan memory = memory_plan(options, loaded->capacity, kv_type);
   ModelFacts& facts = loaded->facts;
   facts.hash = model_identity(*file);  // what it reads, here and there, has been read in order
   facts.device = device_text(seats);
   if (seats.seats.size() > 1) log::info("{} ranks: {}", seats.seats.size(), facts.device);
-  const std::string identity = identity_of(options, facts.hash, seats, descriptions);
+  const std::string identity = identity_of(options, facts.hash, seats);
   note_times(seats, *loaded);
   ASSIGN_OR_RETURN(loaded->ranks,
-                   placement.make(std::move(seats), make_options(options, file, memory)));
+                   make_ranks(std::move(seats), make_options(options, file, memory)));
   times.pack = phases.elapsed();
 
   RETURN_IF_ERROR(phases.begin(Phase::warm));
@@ -263,29 +275,14 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, device::
 
 }  // namespace
 
-Result<device::KvType> check_load(const EngineOptions& options) {
-  RETURN_IF_ERROR(check_options(options));
-  return kv_type_of(options);
-}
-
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                           const LoadObserver& observer) {
-  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
-  return load(options, kv_type, *place_here(options, kv_type, {}), observer);
+  return load(options, std::optional<RankPlan>(), observer);
 }
 
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, const RankPlan& plan,
                                           const LoadObserver& observer) {
-  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
-  return load(options, kv_type, *place_here(options, kv_type, plan), observer);
-}
-
-Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
-                                          parallel::MpiWorld& processes,
-                                          const LoadObserver& observer) {
-  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
-  ProcessPlacement placement(processes, options, kv_type);
-  return load(options, kv_type, placement, observer);
+  return load(options, std::optional(plan), observer);
 }
 
 }  // namespace evener::engine

@@ -12,7 +12,6 @@
 #include "engine/load_memory.h"
 #include "engine/ranks.h"
 #include "engine/work_report.h"
-#include "parallel/mpi/mpi_world.h"
 #include "tokenizer/tokenizer.h"
 
 namespace evener::engine {
@@ -39,15 +38,5 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
 // one core.
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, const RankPlan& plan,
                                           const LoadObserver& observer);
-
-// The same over processes, from process 0: the others run run_process() of
-// engine/process_placement.h. `processes` outlives the model. Errors: invalid_argument too: another
-// number of ranks than processes; programs, models or options that differ, naming whose.
-Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
-                                          parallel::MpiWorld& processes,
-                                          const LoadObserver& observer);
-
-// What is wrong with the options themselves; the type of their caches.
-Result<device::KvType> check_load(const EngineOptions& options);
 
 }  // namespace evener::engine

@@ -48,7 +48,7 @@ Result<std::unique_ptr<ManyRanks>> ManyRanks::create(RankSeats seats, Options op
 ManyRanks::ManyRanks(RankSeats seats, Options options)
     : options_(std::move(options)),
       seats_(std::move(seats)),
-      policy_(options_.start ? 0 : options_.max_restarts),
+      policy_(options_.max_restarts),
       depth_(seats_.layout.grid().num_stages) {
   note_layout();
 }
@@ -64,8 +64,7 @@ Status ManyRanks::start_team() {
     options.fault = options_.fault;
     options.gate = gate_;
   }
-  ASSIGN_OR_RETURN(auto team, is_made_once() ? options_.start(seats_, options)
-                                             : RankTeam::start(seats_, options));
+  ASSIGN_OR_RETURN(auto team, RankTeam::start(seats_, options));
   page_bytes_ = team->page_bytes();
   state_bytes_ = team->state_bytes();
   const std::lock_guard lock(mutex_);
@@ -215,6 +214,7 @@ Result<Restart> ManyRanks::restart() {
   }
   const std::lock_guard lock(mutex_);
   ++report_.num_restarts;
+  has_fallen_back_ |= outcome == Restart::other_layout;
   report_.state = has_fallen_back_ ? State::degraded : State::running;
   log::info("the ranks run again: {}", report_.layout);
   return outcome;
@@ -241,9 +241,7 @@ Status ManyRanks::leave_team() {
 Status ManyRanks::fall_back() {
   Error why = *failure_;
   why.doing = "go on after a failure of ranks";
-  why.why += is_made_once() ? "; processes cannot be started again from here"
-                            : fmt::format("; as many restarts within an hour as may be: {}",
-                                          options_.max_restarts);
+  why.why += fmt::format("; as many restarts within an hour as may be: {}", options_.max_restarts);
   if (!options_.fallback) return why;
   const auto lately = Clock::now() - start_ - RestartPolicy::kWindow;
   std::erase_if(losses_, [lately](const Loss& loss) { return loss.at < lately; });
@@ -264,8 +262,7 @@ Status ManyRanks::fall_back() {
     return why;
   }
   seats_ = *std::move(seats);
-  policy_ = RestartPolicy(options_.max_restarts);
-  has_fallen_back_ = true;
+  policy_.reset();
   note_layout();
   log::warning("going on without the ranks that failed: {}", layout_text(seats_));
   return {};
