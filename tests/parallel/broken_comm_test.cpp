@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <future>
 #include <latch>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "parallel/rank_rig.h"
 #include "parallel/thread_comm.h"

@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "parallel/rank_rig.h"
 #include "parallel/self_test.h"

@@ -5,6 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <span>
+#include <tuple>
+#include <vector>
+
 #include "parallel/rank_rig.h"
 
 namespace evener::parallel {
