@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <random>
 #include <thread>
 
@@ -86,7 +85,7 @@ std::vector<float> sum_of(std::span<const std::vector<float>> terms) {
 }
 
 bool same_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  return std::ranges::equal(std::as_bytes(a), std::as_bytes(b));  // NaNs and signs of zero count
 }
 
 }  // namespace evener::parallel
