@@ -76,4 +76,8 @@ std::string grouped_text(uint64_t number) {
   return text;
 }
 
+std::string counted_text(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 }  // namespace evener

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,5 +20,8 @@ std::string bytes_text(uint64_t bytes);
 
 // "1,234,567".
 std::string grouped_text(uint64_t number);
+
+// "1 layer", "24 layers".
+std::string counted_text(size_t count, std::string_view what);
 
 }  // namespace evener

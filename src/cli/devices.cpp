@@ -102,15 +102,11 @@ std::string cores_of_text(const CpuNode& node) {
   return fmt::format("cpu:{}[{}]", node.index, all);
 }
 
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 void print_device(const Listed& each, std::string_view isa) {
   const CpuNode& node = each.node;
   fmt::print("{:<9}{}\n", each.name, node.model.empty() ? "CPU" : node.model);
   fmt::print("         cores       {} ({}), {}\n", node.cpus.size(), cores_of_text(node),
-             counted(node.num_threads, "hardware thread"));
+             counted_text(node.num_threads, "hardware thread"));
   fmt::print("         computes    with {}\n", isa);
   fmt::print("         memory      {}, {} free\n", bytes_text(each.memory_bytes),
              bytes_text(each.memory_free_bytes));

@@ -140,36 +140,25 @@ std::string name_of(const tune::Trial& trial) {
 void print_verdict(const std::vector<tune::Outcome>& outcomes, const tune::Winners& winners) {
   const tune::Outcome& best = outcomes[*winners.request];
   const double seconds = options.request.seconds(*best.speeds);
-  if (best.trial.devices.size() == 1) {
-    fmt::print("Best: {}.", name_of(best.trial));
-    fmt::print("{}", outcomes.size() > 1
-                         ? " A second device loses here.\n"
-                         : " There is no other device to try; parts of one can be named, "
-                           "as --devices cpu:0[0],cpu:0[1].\n");
-    return;
-  }
   fmt::print("Best: {}.", name_of(best.trial));
-  if (winners.one_device) {
+  if (best.trial.devices.size() > 1 && winners.one_device) {
     const tune::Outcome& one = outcomes[*winners.one_device];
     fmt::print(" {:.2f} times as fast as {} alone.", options.request.seconds(*one.speeds) / seconds,
                one.trial.devices.front());
+  } else if (best.trial.devices.size() == 1) {
+    fmt::print("{}", outcomes.size() > 1
+                         ? " A second device loses here."
+                         : " There is no other device to try; parts of one can be named, "
+                           "as --devices cpu:0[0],cpu:0[1].");
   }
   fmt::print("\n");
 }
 
 nlohmann::ordered_json json_of(const tune::Outcome& outcome) {
-  const tune::Trial& trial = outcome.trial;
-  nlohmann::ordered_json json = {{"layout", tune::to_string(trial)},
-                                 {"devices", trial.devices},
-                                 {"tp", trial.num_shards},
-                                 {"stages", trial.num_stages},
-                                 {"split", trial.borders},
-                                 {"ratio", trial.ratio},
-                                 {"chunk", trial.chunk}};
+  nlohmann::ordered_json json = {{"layout", tune::to_string(outcome.trial)}};
+  json.update(tune::json_of(outcome.trial));
   if (outcome.speeds) {
-    json["prefill_tokens_per_s"] = outcome.speeds->prefill;
-    json["decode_tokens_per_s"] = outcome.speeds->decode;
-    json["decode_streams_tokens_per_s"] = outcome.speeds->decode_streams;
+    json.update(tune::json_of(*outcome.speeds));
     json["request_s"] = options.request.seconds(*outcome.speeds);
   } else {
     json["failure"] = outcome.failure;

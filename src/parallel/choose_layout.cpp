@@ -23,10 +23,6 @@ Error refuse_layout(std::string where, std::string why, std::string remedy) {
                .remedy = std::move(remedy)};
 }
 
-std::string counted(size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 Status check_ratio(const std::vector<double>& ratio) {
   for (const double share : ratio) {
     if (std::isfinite(share) && share > 0) continue;
@@ -54,7 +50,8 @@ Result<size_t> agreed(std::string_view option, size_t number, std::string_view l
   if (number == 0 || implied == 0 || number == implied) return std::max(number, implied);
   return refuse_layout(
       fmt::format("{} and {}", option, list),
-      fmt::format("{} says {}, {} is for {}", option, counted(number, what), list, implied), "");
+      fmt::format("{} says {}, {} is for {}", option, counted_text(number, what), list, implied),
+      "");
 }
 
 Status check_split(const ModelCost& model, const LayoutRequest& request, const Grid& grid) {
@@ -62,15 +59,15 @@ Status check_split(const ModelCost& model, const LayoutRequest& request, const G
   if (grid.num_stages > num_layers) {
     return refuse_layout(
         model.name,
-        fmt::format("{} are asked for, and it has {}", counted(grid.num_stages, "stage"),
-                    counted(num_layers, "layer")),
+        fmt::format("{} are asked for, and it has {}", counted_text(grid.num_stages, "stage"),
+                    counted_text(num_layers, "layer")),
         "use fewer stages (--stages), each of which needs a layer");
   }
   if (request.borders.empty() || request.borders.back() < num_layers) return {};
   return refuse_layout(
       "--split",
       fmt::format("no stage can begin at layer {}: {} has {}, counted from 0",
-                  request.borders.back(), model.name, counted(num_layers, "layer")),
+                  request.borders.back(), model.name, counted_text(num_layers, "layer")),
       fmt::format("use layers from 1 to {}", num_layers - 1));
 }
 
@@ -206,7 +203,8 @@ Result<Grid> grid_of(const LayoutRequest& request, size_t num_devices) {
   if (num_devices == 0 || num_devices > kRanksMax) {
     return refuse_layout(
         "--devices",
-        fmt::format("{} are named, not 1 to {}", counted(num_devices, "device"), kRanksMax), "");
+        fmt::format("{} are named, not 1 to {}", counted_text(num_devices, "device"), kRanksMax),
+        "");
   }
   if (num_shards == 0 && num_stages == 0) num_stages = 1;
   if (num_shards == 0) num_shards = std::max<size_t>(1, num_devices / num_stages);
@@ -216,12 +214,12 @@ Result<Grid> grid_of(const LayoutRequest& request, size_t num_devices) {
     return Grid{.num_stages = num_stages, .num_shards = num_shards};
   }
   const std::string wanted =
-      is_small ? counted(num_stages * num_shards, "device")
+      is_small ? counted_text(num_stages * num_shards, "device")
                : fmt::format("more than the {} devices that there may be", kRanksMax);
   return refuse_layout(
       "--devices",
-      fmt::format("{} with {} each take {}, and {} named", counted(num_stages, "stage"),
-                  counted(num_shards, "shard"), wanted,
+      fmt::format("{} with {} each take {}, and {} named", counted_text(num_stages, "stage"),
+                  counted_text(num_shards, "shard"), wanted,
                   num_devices == 1 ? "one is" : fmt::format("{} are", num_devices)),
       "name one device for each, or change --stages and --tp");
 }

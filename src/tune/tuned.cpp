@@ -15,6 +15,7 @@
 #include "base/json_fields.h"
 #include "base/private_file.h"
 #include "base/text.h"
+#include "device/cpu/cpu_node.h"
 
 namespace evener::tune {
 namespace {
@@ -31,13 +32,9 @@ constexpr const char* kReading = "read the tuned layout";
 constexpr const char* kAnew = "delete the file, or run evener tune again";
 
 std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const size_t colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
+  const auto nodes = device::cpu::read_cpu_nodes();
+  const bool is_known = nodes && !nodes->empty() && !nodes->front().model.empty();
+  return is_known ? nodes->front().model : "unknown processor";
 }
 
 std::string machine_name() {
@@ -77,26 +74,6 @@ fs::path file_of(const fs::path& folder, const Subject& subject) {
   const std::string text =
       fmt::format("{}\n{}\n{}", subject.machine, subject.model, subject.model_bytes);
   return folder / fmt::format("{:016x}.json", XXH3_64bits(text.data(), text.size()));
-}
-
-nlohmann::ordered_json json_of(const Tuned& tuned) {
-  const Trial& trial = tuned.trial;
-  return {{"format", kFormat},
-          {"machine", tuned.subject.machine},
-          {"model", tuned.subject.model},
-          {"model_bytes", tuned.subject.model_bytes},
-          {"when", tuned.when},
-          {"devices", trial.devices},
-          {"tp", trial.num_shards},
-          {"stages", trial.num_stages},
-          {"split", trial.borders},
-          {"ratio", trial.ratio},
-          {"chunk", trial.chunk},
-          {"prefill_tokens_per_s", tuned.speeds.prefill},
-          {"decode_tokens_per_s", tuned.speeds.decode},
-          {"decode_streams_tokens_per_s", tuned.speeds.decode_streams},
-          {"prompt_tokens", tuned.request.prompt_tokens},
-          {"answer_tokens", tuned.request.answer_tokens}};
 }
 
 Result<std::vector<double>> ratio_of(const json::Fields& fields, size_t num_shards) {
@@ -142,7 +119,9 @@ Result<Trial> trial_of(const json::Fields& fields) {
   return trial;
 }
 
-Result<Tuned> tuned_of(std::string_view text, std::string where, const Subject& subject) {
+}  // namespace
+
+Result<Tuned> parse_tuned(std::string_view text, std::string where, const Subject& subject) {
   ASSIGN_OR_RETURN(const json::Value document, json::parse(text, where));
   ASSIGN_OR_RETURN(const json::Fields fields, json::Fields::of(document, std::move(where)));
   ASSIGN_OR_RETURN(const uint64_t format, fields.get_uint("format"));
@@ -161,7 +140,29 @@ Result<Tuned> tuned_of(std::string_view text, std::string where, const Subject& 
   return tuned;
 }
 
-}  // namespace
+nlohmann::ordered_json json_of(const Trial& trial) {
+  return {{"devices", trial.devices}, {"tp", trial.num_shards}, {"stages", trial.num_stages},
+          {"split", trial.borders},   {"ratio", trial.ratio},   {"chunk", trial.chunk}};
+}
+
+nlohmann::ordered_json json_of(const Speeds& speeds) {
+  return {{"prefill_tokens_per_s", speeds.prefill},
+          {"decode_tokens_per_s", speeds.decode},
+          {"decode_streams_tokens_per_s", speeds.decode_streams}};
+}
+
+std::string text_of(const Tuned& tuned) {
+  nlohmann::ordered_json json = {{"format", kFormat},
+                                 {"machine", tuned.subject.machine},
+                                 {"model", tuned.subject.model},
+                                 {"model_bytes", tuned.subject.model_bytes},
+                                 {"when", tuned.when}};
+  json.update(json_of(tuned.trial));
+  json.update(json_of(tuned.speeds));
+  json["prompt_tokens"] = tuned.request.prompt_tokens;
+  json["answer_tokens"] = tuned.request.answer_tokens;
+  return json.dump(2) + "\n";
+}
 
 Result<Subject> subject_of(const fs::path& path) {
   Subject subject{.machine = machine_name(), .model = "", .model_bytes = 0};
@@ -183,7 +184,7 @@ Result<fs::path> save_tuned(const fs::path& folder, const Tuned& tuned) {
                  .remedy = "set XDG_STATE_HOME to a folder that may be written"};
   }
   const fs::path path = file_of(folder, tuned.subject);
-  RETURN_IF_ERROR(write_private_file(path, json_of(tuned).dump(2) + "\n", "keep the tuned layout"));
+  RETURN_IF_ERROR(write_private_file(path, text_of(tuned), "keep the tuned layout"));
   return path;
 }
 
@@ -201,7 +202,7 @@ Result<std::optional<Tuned>> find_tuned(const fs::path& folder, const Subject& s
                  .why = "it is far too large",
                  .remedy = kAnew};
   }
-  auto tuned = tuned_of(text, path.string(), subject);
+  auto tuned = parse_tuned(text, path.string(), subject);
   if (tuned) return std::optional<Tuned>(*std::move(tuned));
   Error error = std::move(tuned).error();
   error.doing = kReading;

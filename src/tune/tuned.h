@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "tune/trial.h"
@@ -28,6 +30,15 @@ struct Tuned {
   Request request;   // it was the best for
   std::string when;  // "2026-11-30T14:49:00Z"
 };
+
+// The fields of a layout and of its speeds, as the file and `evener tune --json` have them.
+nlohmann::ordered_json json_of(const Trial& trial);
+nlohmann::ordered_json json_of(const Speeds& speeds);
+
+// The file that keeps a layout, and back. Error: corrupt, naming the field. The subject is what was
+// asked for: the file is found by it.
+std::string text_of(const Tuned& tuned);
+Result<Tuned> parse_tuned(std::string_view text, std::string where, const Subject& subject);
 
 // One file a subject in `folder`, which is made where it is missing; replaces an earlier one.
 // The result is its path. Errors: permission_denied, unavailable.
