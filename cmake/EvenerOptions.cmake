@@ -14,9 +14,6 @@ if(EVENER_SANITIZE)
   # build is the one whose warnings are errors.
   target_compile_options(evener_options INTERFACE -Wno-error)
 endif()
-if(EVENER_FUZZ)
-  target_compile_options(evener_options INTERFACE -fsanitize=fuzzer-no-link)
-endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # gcc 12 sees an overlap in every `"text" + std::string(...)` (its bug 105651), and then copies that
   # are too long.

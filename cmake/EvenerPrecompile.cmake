@@ -15,8 +15,21 @@ set(EVENER_COMMON_HEADERS algorithm array bit charconv chrono cmath condition_va
   cstring deque expected filesystem functional limits map memory mutex numeric optional random span
   string string_view thread unordered_map utility variant vector fmt/format.h)
 
+# As the files are that use them, or they cannot: what evener_module_options says of its targets.
 if(EVENER_PRECOMPILE)
-  evener_precompiled(evener_headers LINK fmt::fmt HEADERS ${EVENER_COMMON_HEADERS})
+  set(kinds evener_headers)
+  if(EVENER_SANITIZE)
+    list(APPEND kinds evener_plain_headers)
+  endif()
+  foreach(headers ${kinds})
+    evener_precompiled(${headers} LINK fmt::fmt HEADERS ${EVENER_COMMON_HEADERS})
+    if(EVENER_FUZZ)
+      target_compile_options(${headers} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
+  endforeach()
+  if(EVENER_SANITIZE)
+    target_compile_options(evener_plain_headers PRIVATE -O0)
+  endif()
   if(EVENER_TESTS)
     evener_precompiled(evener_test_headers LINK fmt::fmt GTest::gtest GTest::gmock
       HEADERS ${EVENER_COMMON_HEADERS} gmock/gmock.h gtest/gtest.h)

@@ -46,11 +46,11 @@ Maker maker_of_driver(std::string_view driver) {
 
 Maker maker_of_model(std::string_view model) {
   static constexpr std::array kNvidia = {"geforce", "nvidia", "quadro", "tesla", "rtx ", "cmp "};
-  static constexpr std::array kAmd = {"radeon", "instinct", "vega", "firepro"};
-  static constexpr std::array kIntel = {"arc ", "intel"};
+  static constexpr std::array kAmdWords = {"radeon", "instinct", "vega", "firepro"};
+  static constexpr std::array kIntelWords = {"arc ", "intel"};
   if (mentions_any(model, kNvidia)) return Maker::nvidia;
-  if (mentions_any(model, kAmd)) return Maker::amd;
-  if (mentions_any(model, kIntel)) return Maker::intel;
+  if (mentions_any(model, kAmdWords)) return Maker::amd;
+  if (mentions_any(model, kIntelWords)) return Maker::intel;
   return Maker::unknown;
 }
 

@@ -8,7 +8,7 @@
 namespace evener::doctor {
 namespace {
 
-constexpr std::array kExplanations = {
+constexpr std::array kFactExplanations = {
     Explanation{
         .rule = "R01",
         .title = "the capture is not complete",
@@ -194,6 +194,6 @@ constexpr std::array kExplanations = {
 
 }  // namespace
 
-std::span<const Explanation> explanations_of_facts() { return kExplanations; }
+std::span<const Explanation> explanations_of_facts() { return kFactExplanations; }
 
 }  // namespace evener::doctor

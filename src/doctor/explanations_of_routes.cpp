@@ -8,7 +8,7 @@
 namespace evener::doctor {
 namespace {
 
-constexpr std::array kExplanations = {
+constexpr std::array kRouteExplanations = {
     Explanation{.rule = "R50",
                 .title = "a common switch turns the traffic round",
                 .when = "The cards share a port above them, and no port on the way redirects.",
@@ -220,6 +220,6 @@ constexpr std::array kExplanations = {
 
 }  // namespace
 
-std::span<const Explanation> explanations_of_routes() { return kExplanations; }
+std::span<const Explanation> explanations_of_routes() { return kRouteExplanations; }
 
 }  // namespace evener::doctor

@@ -14,7 +14,7 @@ namespace evener::doctor {
 namespace {
 
 constexpr size_t kMatrixCardsMax = 16;
-constexpr size_t kNamesMax = 12;  // pairs named in one line
+constexpr size_t kPairsMax = 12;  // pairs named in one line
 
 using PairMap = std::map<std::pair<std::string_view, std::string_view>, const PairReport*>;
 
@@ -143,7 +143,7 @@ std::vector<Group> groups_of(const Report& report) {
         Key(pair.verdict, pair.verified, pair.route, pair.rules, pair.because), groups.size());
     if (is_new) groups.push_back({.first = &pair, .names = {}});
     Group& group = groups[found->second];
-    if (++group.num_pairs > kNamesMax) continue;
+    if (++group.num_pairs > kPairsMax) continue;
     group.names += fmt::format("{}{}-{}", group.names.empty() ? "" : ", ", short_name(pair.a),
                                short_name(pair.b));
   }
@@ -153,8 +153,8 @@ std::vector<Group> groups_of(const Report& report) {
 void add_group(const Group& group, TextPage& page) {
   const PairReport& pair = *group.first;
   std::string names = group.names;
-  if (group.num_pairs > kNamesMax) {
-    names += fmt::format(" and {} more", group.num_pairs - kNamesMax);
+  if (group.num_pairs > kPairsMax) {
+    names += fmt::format(" and {} more", group.num_pairs - kPairsMax);
   }
   const std::vector<Span> spans = {
       {.text = names + ": ", .tone = Tone::strong},

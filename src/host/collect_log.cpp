@@ -17,10 +17,10 @@ const std::string kLogPath = "dev/kmsg";
 
 // A line is kept if one of these is in it, in any case. Short ones count only as whole words.
 // "vram" is for kernels that print the sizes of VRAM and BAR without naming their driver.
-constexpr std::array<std::string_view, 15> kParts = {
+constexpr std::array<std::string_view, 15> kWords = {
     "pci",  "iommu", "dmar", "amd-vi",     "amdgpu",    "nvrm",           "nvidia", "nouveau",
     "dmi:", "bar ",  "vram", "hypervisor", "whitelist", "hardware error", "trn="};
-constexpr std::array<std::string_view, 6> kWords = {"kfd", "aer", "acs", "p2p", "xe", "i915"};
+constexpr std::array<std::string_view, 6> kWholeWords = {"kfd", "aer", "acs", "p2p", "xe", "i915"};
 // And dropped if one of these is: nothing for us in it, but names of disks, users and sticks.
 constexpr std::array<std::string_view, 7> kUnwanted = {
     "command line", "usb", "scsi", "audit", "systemd", "linux version", "bluetooth"};
@@ -48,8 +48,9 @@ bool is_of_interest(std::string_view line) {
   const std::string low = to_lower(line);
   const auto in_line = [&](std::string_view part) { return low.contains(part); };
   if (std::ranges::any_of(kUnwanted, in_line) || is_of_disk(low)) return false;
-  return std::ranges::any_of(kParts, in_line) ||
-         std::ranges::any_of(kWords, [&](std::string_view word) { return has_word(low, word); });
+  return std::ranges::any_of(kWords, in_line) ||
+         std::ranges::any_of(kWholeWords,
+                             [&](std::string_view word) { return has_word(low, word); });
 }
 
 // A record of /dev/kmsg: "priority,number,microseconds,flags;text". Lines that begin with a space

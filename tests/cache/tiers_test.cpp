@@ -11,9 +11,9 @@
 namespace evener::cache {
 namespace {
 
-constexpr size_t kSize = 5000;
-constexpr uint64_t kInMemory = kSize + 256;  // with its bookkeeping
-constexpr uint64_t kOnDisk = 8192;           // with its header, in whole blocks
+constexpr size_t kEntryBytes = 5000;
+constexpr uint64_t kInMemory = kEntryBytes + 256;  // with its bookkeeping
+constexpr uint64_t kOnDisk = 8192;                 // with its header, in whole blocks
 
 std::unique_ptr<Tiers> in_memory(uint64_t bytes_max) {
   return Tiers::create({.memory_bytes_max = bytes_max, .disk = {}}, {});
@@ -50,16 +50,16 @@ TEST(Tiers, WithoutABudgetNothingIsKeptNorAskedFor) {
   const auto tiers = in_memory(0);
   EXPECT_FALSE(tiers->wants(key_of(1)));
   bool filled = false;
-  tiers->put(key_of(1), kSize, [&](std::span<std::byte>) { return filled = true; });
+  tiers->put(key_of(1), kEntryBytes, [&](std::span<std::byte>) { return filled = true; });
   EXPECT_FALSE(filled);
   EXPECT_FALSE(tiers->contains(key_of(1)));
-  EXPECT_FALSE(tiers->get(key_of(1), kSize));
+  EXPECT_FALSE(tiers->get(key_of(1), kEntryBytes));
   EXPECT_EQ(tiers->stats().num_misses, 1U);
 }
 
 TEST(Tiers, WhatCannotBeFilledIsNotKept) {
   const auto tiers = in_memory(1 << 20);
-  tiers->put(key_of(1), kSize, [](std::span<std::byte>) { return false; });
+  tiers->put(key_of(1), kEntryBytes, [](std::span<std::byte>) { return false; });
   EXPECT_FALSE(tiers->contains(key_of(1)));
   EXPECT_EQ(tiers->stats().memory_bytes, 0U);
 }
@@ -67,12 +67,12 @@ TEST(Tiers, WhatCannotBeFilledIsNotKept) {
 TEST(Tiers, WhatIsPutComesBackUnderItsKeyAndKindAlone) {
   const auto tiers = in_memory(1 << 20);
   EXPECT_TRUE(tiers->wants(key_of(1)));
-  put(*tiers, 1, kSize);
+  put(*tiers, 1, kEntryBytes);
   EXPECT_TRUE(tiers->contains(key_of(1)));
   EXPECT_FALSE(tiers->wants(key_of(1)));
   EXPECT_FALSE(tiers->contains(key_of(1, EntryKey::Kind::state)));
   EXPECT_FALSE(tiers->contains(key_of(2)));
-  EXPECT_TRUE(has(*tiers, 1, kSize));
+  EXPECT_TRUE(has(*tiers, 1, kEntryBytes));
   tiers->erase(key_of(1));
   EXPECT_FALSE(tiers->contains(key_of(1)));
   EXPECT_TRUE(tiers->wants(key_of(1)));
@@ -81,20 +81,21 @@ TEST(Tiers, WhatIsPutComesBackUnderItsKeyAndKindAlone) {
 
 TEST(Tiers, MemoryGivesUpWhatWasUsedLeastRecently) {
   const auto tiers = in_memory(3 * kInMemory);
-  for (const uint64_t number : {1U, 2U, 3U}) put(*tiers, number, kSize);
-  EXPECT_TRUE(has(*tiers, 1, kSize));
-  put(*tiers, 4, kSize);
+  for (const uint64_t number : {1U, 2U, 3U}) put(*tiers, number, kEntryBytes);
+  EXPECT_TRUE(has(*tiers, 1, kEntryBytes));
+  put(*tiers, 4, kEntryBytes);
   EXPECT_FALSE(tiers->contains(key_of(2)));
-  for (const uint64_t number : {1U, 3U, 4U}) EXPECT_TRUE(has(*tiers, number, kSize)) << number;
+  for (const uint64_t number : {1U, 3U, 4U})
+    EXPECT_TRUE(has(*tiers, number, kEntryBytes)) << number;
   EXPECT_EQ(tiers->stats().memory_bytes, 3 * kInMemory);
 }
 
 TEST(Tiers, AnEntryLargerThanTheBudgetMovesNothing) {
   const auto tiers = in_memory(3 * kInMemory);
-  put(*tiers, 1, kSize);
+  put(*tiers, 1, kEntryBytes);
   put(*tiers, 2, 3 * kInMemory - 255);
   EXPECT_FALSE(tiers->contains(key_of(2)));
-  EXPECT_TRUE(has(*tiers, 1, kSize));
+  EXPECT_TRUE(has(*tiers, 1, kEntryBytes));
   put(*tiers, 3, 3 * kInMemory - 256);
   EXPECT_TRUE(tiers->contains(key_of(3)));
   EXPECT_FALSE(tiers->contains(key_of(1)));
@@ -103,11 +104,11 @@ TEST(Tiers, AnEntryLargerThanTheBudgetMovesNothing) {
 // A caller that still reads what memory has given up meanwhile keeps it.
 TEST(Tiers, BytesOutliveTheirEntry) {
   const auto tiers = in_memory(kInMemory);
-  put(*tiers, 1, kSize);
-  const EntryBytes bytes = tiers->get(key_of(1), kSize);
-  put(*tiers, 2, kSize);
+  put(*tiers, 1, kEntryBytes);
+  const EntryBytes bytes = tiers->get(key_of(1), kEntryBytes);
+  put(*tiers, 2, kEntryBytes);
   EXPECT_FALSE(tiers->contains(key_of(1)));
-  EXPECT_TRUE(std::ranges::equal(bytes.span(), content(1, kSize)));
+  EXPECT_TRUE(std::ranges::equal(bytes.span(), content(1, kEntryBytes)));
 }
 
 // Method: random calls beside a plain map of what was put. What is there must be right, and both
@@ -162,19 +163,19 @@ TEST(DiskTier, KeepsEntriesAcrossARestart) {
   const ScratchFolder folder;
   {
     const auto disk = open_disk(folder.path());
-    put(*disk, 1, kSize);
+    put(*disk, 1, kEntryBytes);
     put(*disk, 2, 0);
     put(*disk, 3, 2 << 20);
-    EXPECT_TRUE(has(*disk, 1, kSize));  // written or not
+    EXPECT_TRUE(has(*disk, 1, kEntryBytes));  // written or not
   }
   const auto disk = open_disk(folder.path());
   EXPECT_EQ(disk->stats().num_entries, 3U);
   EXPECT_TRUE(disk->contains(key_of(1)));
   EXPECT_FALSE(disk->contains(key_of(1, EntryKey::Kind::state)));
-  EXPECT_TRUE(has(*disk, 1, kSize));
+  EXPECT_TRUE(has(*disk, 1, kEntryBytes));
   EXPECT_TRUE(has(*disk, 2, 0));
   EXPECT_TRUE(has(*disk, 3, 2 << 20));
-  EXPECT_FALSE(has(*disk, 4, kSize));
+  EXPECT_FALSE(has(*disk, 4, kEntryBytes));
   EXPECT_EQ(disk->stats().num_failed_reads, 0U);
 }
 
@@ -182,15 +183,15 @@ TEST(DiskTier, ItsBudgetHoldsAndTheOrderOfUseOutlivesARestart) {
   const ScratchFolder folder;
   {
     const auto disk = open_disk(folder.path(), 4 * kOnDisk);
-    for (const uint64_t number : {1U, 2U, 3U, 4U}) put(*disk, number, kSize);
+    for (const uint64_t number : {1U, 2U, 3U, 4U}) put(*disk, number, kEntryBytes);
     disk->finish();
-    EXPECT_TRUE(has(*disk, 1, kSize));
+    EXPECT_TRUE(has(*disk, 1, kEntryBytes));
     disk->touch(key_of(3));
   }
   {
     const auto disk = open_disk(folder.path(), 4 * kOnDisk);
-    put(*disk, 5, kSize);
-    put(*disk, 6, kSize);
+    put(*disk, 5, kEntryBytes);
+    put(*disk, 6, kEntryBytes);
     disk->finish();
     EXPECT_EQ(disk->stats().bytes, 4 * kOnDisk);
     EXPECT_EQ(disk->stats().num_evicted, 2U);
@@ -201,16 +202,16 @@ TEST(DiskTier, ItsBudgetHoldsAndTheOrderOfUseOutlivesARestart) {
   // A smaller budget holds at once.
   const auto disk = open_disk(folder.path(), 3 * kOnDisk - 1);
   EXPECT_EQ(disk->stats().bytes, 2 * kOnDisk);
-  EXPECT_TRUE(has(*disk, 5, kSize));
-  EXPECT_TRUE(has(*disk, 6, kSize));
+  EXPECT_TRUE(has(*disk, 5, kEntryBytes));
+  EXPECT_TRUE(has(*disk, 6, kEntryBytes));
 }
 
 TEST(DiskTier, EntriesOfAnotherModelAreNotFoundButCountAndGoInTurn) {
   const ScratchFolder folder;
   {
     const auto disk = open_disk(folder.path(), 1 << 20, "model a");
-    put(*disk, 1, kSize);
-    put(*disk, 2, kSize);
+    put(*disk, 1, kEntryBytes);
+    put(*disk, 2, kEntryBytes);
   }
   {
     const auto disk = open_disk(folder.path(), 3 * kOnDisk, "model b");
@@ -218,24 +219,24 @@ TEST(DiskTier, EntriesOfAnotherModelAreNotFoundButCountAndGoInTurn) {
     EXPECT_EQ(disk->stats().num_foreign, 2U);
     EXPECT_EQ(disk->stats().bytes, 2 * kOnDisk);
     EXPECT_FALSE(disk->contains(key_of(1)));
-    put(*disk, 1, kSize);
-    put(*disk, 7, kSize);
+    put(*disk, 1, kEntryBytes);
+    put(*disk, 7, kEntryBytes);
     disk->finish();
     EXPECT_EQ(disk->stats().num_foreign, 1U);
     EXPECT_EQ(disk->stats().num_entries, 2U);
   }
   const auto disk = open_disk(folder.path(), 1 << 20, "model a");
   EXPECT_FALSE(disk->contains(key_of(1)));
-  EXPECT_TRUE(has(*disk, 2, kSize));
+  EXPECT_TRUE(has(*disk, 2, kEntryBytes));
 }
 
 TEST(DiskTier, AReadOfAnotherSizeFindsNothing) {
   const ScratchFolder folder;
   {
-    put(*open_disk(folder.path()), 1, kSize);
+    put(*open_disk(folder.path()), 1, kEntryBytes);
   }
   const auto disk = open_disk(folder.path());
-  EXPECT_FALSE(disk->get(key_of(1), kSize + 1));
+  EXPECT_FALSE(disk->get(key_of(1), kEntryBytes + 1));
   EXPECT_FALSE(disk->contains(key_of(1)));
 }
 
@@ -243,13 +244,13 @@ TEST(DiskTier, AnEntryThatWasErasedAndPutAgainIsThere) {
   const ScratchFolder folder;
   const auto disk = open_disk(folder.path());
   for (int round = 0; round < 20; ++round) {
-    put(*disk, 1, kSize);
-    ASSERT_TRUE(has(*disk, 1, kSize));
+    put(*disk, 1, kEntryBytes);
+    ASSERT_TRUE(has(*disk, 1, kEntryBytes));
     disk->erase(key_of(1));
     ASSERT_FALSE(disk->contains(key_of(1)));
-    put(*disk, 1, kSize);
+    put(*disk, 1, kEntryBytes);
     if (round % 2 == 0) disk->finish();
-    ASSERT_TRUE(has(*disk, 1, kSize));
+    ASSERT_TRUE(has(*disk, 1, kEntryBytes));
     disk->erase(key_of(1));
   }
   disk->finish();
@@ -264,12 +265,12 @@ TEST(DiskTier, AnEntryThatWaitsForItsSecondWriteIsThereAllTheTime) {
   const EntryBytes large = EntryBytes::allocate(32 << 20);
   std::ranges::fill(large.span(), std::byte{1});
   disk->put(key_of(2), large, WhenBusy::wait);
-  put(*disk, 1, kSize);
+  put(*disk, 1, kEntryBytes);
   disk->erase(key_of(1));
   disk->put(key_of(3), large, WhenBusy::wait);
-  put(*disk, 1, kSize);
-  while (disk->stats().num_written < 4) ASSERT_TRUE(has(*disk, 1, kSize));
-  EXPECT_TRUE(has(*disk, 1, kSize));
+  put(*disk, 1, kEntryBytes);
+  while (disk->stats().num_written < 4) ASSERT_TRUE(has(*disk, 1, kEntryBytes));
+  EXPECT_TRUE(has(*disk, 1, kEntryBytes));
 }
 
 // Of a burst that the disk cannot follow some entries are dropped, and the queue stays small.
@@ -277,18 +278,19 @@ TEST(DiskTier, ABusyDiskDropsWhatItIsNotAskedToWaitFor) {
   const ScratchFolder folder;
   auto opened = DiskTier::open({.folder = folder.path(),
                                 .bytes_max = 1 << 30,
-                                .queue_bytes_max = 2 * kSize,
+                                .queue_bytes_max = 2 * kEntryBytes,
                                 .identity = "model"},
                                {});
   ASSERT_TRUE(opened.has_value());
   DiskTier& disk = **opened;
-  for (uint64_t number = 0; number < 100; ++number) put(disk, number, kSize, WhenBusy::drop);
+  for (uint64_t number = 0; number < 100; ++number) put(disk, number, kEntryBytes, WhenBusy::drop);
   disk.finish();
   DiskTierStats stats = disk.stats();
   EXPECT_EQ(stats.num_written + stats.num_dropped, 100U);
   EXPECT_EQ(stats.num_entries, stats.num_written);
   EXPECT_GT(stats.num_written, 0U);
-  for (uint64_t number = 100; number < 200; ++number) put(disk, number, kSize, WhenBusy::wait);
+  for (uint64_t number = 100; number < 200; ++number)
+    put(disk, number, kEntryBytes, WhenBusy::wait);
   disk.finish();
   EXPECT_EQ(disk.stats().num_written, stats.num_written + 100);
   EXPECT_EQ(disk.stats().num_dropped, stats.num_dropped);
@@ -297,12 +299,12 @@ TEST(DiskTier, ABusyDiskDropsWhatItIsNotAskedToWaitFor) {
 TEST(Tiers, WhatMemoryGaveUpComesFromDiskAndBackToMemory) {
   const ScratchFolder folder;
   const auto tiers = on_both(folder, 2 * kInMemory);
-  for (uint64_t number = 0; number < 6; ++number) put(*tiers, number, kSize);
+  for (uint64_t number = 0; number < 6; ++number) put(*tiers, number, kEntryBytes);
   EXPECT_EQ(tiers->stats().num_in_memory, 2U);
   EXPECT_TRUE(tiers->contains(key_of(0)));
-  EXPECT_TRUE(has(*tiers, 0, kSize));
+  EXPECT_TRUE(has(*tiers, 0, kEntryBytes));
   EXPECT_EQ(tiers->stats().num_disk_hits, 1U);
-  EXPECT_TRUE(has(*tiers, 0, kSize));
+  EXPECT_TRUE(has(*tiers, 0, kEntryBytes));
   EXPECT_EQ(tiers->stats().num_disk_hits, 1U);
   EXPECT_EQ(tiers->stats().num_memory_hits, 1U);
 }
@@ -311,16 +313,16 @@ TEST(Tiers, WhatMemoryGaveUpComesFromDiskAndBackToMemory) {
 TEST(Tiers, AUseInMemoryIsAUseOnDisk) {
   const ScratchFolder folder;
   auto tiers = on_both(folder, 2 * kInMemory, 3 * kOnDisk);
-  put(*tiers, 1, kSize);
+  put(*tiers, 1, kEntryBytes);
   tiers->finish();
   for (uint64_t number = 2; number < 6; ++number) {
-    put(*tiers, number, kSize);
-    EXPECT_TRUE(has(*tiers, 1, kSize));
+    put(*tiers, number, kEntryBytes);
+    EXPECT_TRUE(has(*tiers, 1, kEntryBytes));
   }
   EXPECT_EQ(tiers->stats().num_memory_hits, 4U);
   tiers.reset();
   tiers = on_both(folder, 0);
-  EXPECT_TRUE(has(*tiers, 1, kSize));
+  EXPECT_TRUE(has(*tiers, 1, kEntryBytes));
   EXPECT_FALSE(tiers->contains(key_of(2)));
 }
 
@@ -334,13 +336,13 @@ TEST(Tiers, AllThatMemoryHoldsIsOnDiskInTheEnd) {
                                          .identity = "model"}},
                                {});
     for (uint64_t number = 0; number < 50; ++number) {
-      put(*tiers, number, kSize, WhenBusy::drop);
+      put(*tiers, number, kEntryBytes, WhenBusy::drop);
     }
     tiers->finish();
   }
   const auto tiers = on_both(folder, 0);
   for (uint64_t number = 0; number < 50; ++number) {
-    EXPECT_TRUE(has(*tiers, number, kSize)) << number;
+    EXPECT_TRUE(has(*tiers, number, kEntryBytes)) << number;
   }
 }
 
