@@ -106,6 +106,12 @@ Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRan
       .remedy = "this is a fault of Evener: please report it"};
 }
 
+Error error_of_rank(const RankNames& names, size_t rank, Error error) {
+  if (!failed_ranks(names, error).ranks.empty()) return error;
+  error.where = error.where.empty() ? names[rank] : names[rank] + ", " + error.where;
+  return error;
+}
+
 FailedRanks failed_ranks(const RankNames& names, const Error& error) {
   FailedRanks failed{.ranks = {}, .how = "other"};
   for (size_t rank = 0; rank < names.size(); ++rank) {

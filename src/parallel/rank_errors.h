@@ -59,6 +59,9 @@ struct CallOfRank {
 };
 Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRank& other);
 
+// What went wrong on the rank itself, for the others: names it, unless a rank is named already.
+Error error_of_rank(const RankNames& names, size_t rank, Error error);
+
 // Whom such an error names, and one word for what they did, for those who count: "ended", "late",
 // "differs" or "other".
 struct FailedRanks {

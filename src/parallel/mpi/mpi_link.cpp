@@ -3,40 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/spin.h"
-#include "base/text.h"
 
 namespace evener::parallel::mpi {
 namespace {
 
-// A message that the receiver has not asked for yet moves only while the sender calls MPI.
 constexpr auto kBusyTurn = std::chrono::microseconds(100);
 constexpr auto kIdleTurn = std::chrono::milliseconds(5);
+constexpr auto kLongestNap = std::chrono::microseconds(500);
+// The shortest nap takes some 70 us, more than ranks in step are apart: one that napped would come
+// late itself, and the other would nap in its turn.
+constexpr auto kRankSpinTime = std::chrono::microseconds(300);
 constexpr size_t kOnTheirWayMax = 2;
 constexpr size_t kCommandsMax = 64;
 
-template <size_t N>
-void put_text(char (&to)[N], const std::string& text) {
-  const size_t size = std::min(text.size(), N - 1);
-  std::memcpy(to, text.data(), size);
-  to[size] = 0;
+// Between two looks of somebody who has waited so long: no wait becomes longer by more than a part
+// of itself, and an idle process wakes seldom.
+void nap(std::chrono::nanoseconds waited, std::chrono::nanoseconds longest) {
+  std::this_thread::sleep_for(std::min(waited / 32, longest));
 }
 
-template <size_t N>
-std::string get_text(const char (&from)[N]) {
-  return printable({from, strnlen(from, N)}, N);
-}
-
-Error error_in(const ProcessState& state) {
-  return {.code = Code::unavailable,
-          .doing = get_text(state.doing),
-          .where = get_text(state.where),
-          .why = get_text(state.why),
-          .remedy = get_text(state.remedy)};
+// A large message that the receiver has not asked for yet moves only while the sender calls MPI. To
+// wake the pump for small ones would cost more than to send them.
+bool needs_help(const std::shared_ptr<Transfer>& transfer) {
+  constexpr size_t kEagerBytes = 4000;  // within the limits of all of Open MPI's ways
+  return transfer->bytes.size() > kEagerBytes;
 }
 
 }  // namespace
@@ -119,8 +113,10 @@ Status MpiLink::wait_for_all(const CommOptions& options) {
   for (size_t rank = 0; rank < size_; ++rank) {
     const ProcessState& state = rank == rank_ ? own_ : peers_[rank].state;
     const std::string label = get_text(state.label);
-    named.names.push_back(fmt::format("rank {} ({}{}{})", rank, get_text(state.host),
-                                      label.empty() ? "" : " ", label));
+    Place place{.host = get_text(state.host), .text = get_text(state.host)};
+    if (!label.empty()) place.text += " " + label;
+    named.names.push_back(fmt::format("rank {} ({})", rank, place.text));
+    places_.push_back(std::move(place));
   }
   health_ = std::make_unique<GridHealth>(size_, named);
   pump_ = std::thread([this] { pump(); });
@@ -147,25 +143,27 @@ MpiLink::~MpiLink() {
 }
 
 bool MpiLink::leave_together() {
+  const auto deadline = health_->options().deadline;
+  const auto end = Clock::now() + deadline;
   const auto all_leave = [&] {
     return std::ranges::all_of(peers_, [&](const Peer& peer) {
       return &peer == &peers_[rank_] || peer.state.leaving != 0;
     });
   };
-  const auto end = Clock::now() + health_->options().deadline;
+  const auto is_one_lost = [&] {
+    return std::ranges::any_of(peers_, [&](const Peer& peer) {
+      const bool lives = peer.state.leaving != 0 || Clock::now() - peer.heard < deadline;
+      return &peer != &peers_[rank_] && !lives;
+    });
+  };
   std::unique_lock lock(mutex_);
   own_.leaving = 1;
   is_news_ = true;
-  while (!all_leave()) {
-    if (Clock::now() > end) return false;
-    pump_wakes_.notify_all();
-    lock.unlock();
-    std::this_thread::sleep_for(kBusyTurn);
-    lock.lock();
-  }
   // What the pump still has to tell is told; then nothing of ours is left with MPI but the
   // receives.
-  while (is_news_) {
+  while (!all_leave() || is_news_) {
+    if (Clock::now() > end || is_one_lost()) return false;
+    pump_wakes_.notify_all();
     lock.unlock();
     std::this_thread::sleep_for(kBusyTurn);
     lock.lock();
@@ -205,7 +203,8 @@ void MpiLink::pump() noexcept {
     if (tells) told = Clock::now();
     turn(tells);
     const bool is_busy = is_news_ || std::ranges::any_of(peers_, [](const Peer& peer) {
-                           return !peer.data_out.empty() || !peer.commands_out.empty();
+                           return std::ranges::any_of(peer.data_out, needs_help) ||
+                                  std::ranges::any_of(peer.commands_out, needs_help);
                          });
     pump_wakes_.wait_for(
         lock, is_busy ? std::chrono::nanoseconds(kBusyTurn) : std::chrono::nanoseconds(kIdleTurn));
@@ -220,106 +219,6 @@ void MpiLink::turn(bool is_time_to_tell) {
     num_on_their_way(peer.commands_out);
   }
   look_at_processes();
-}
-
-void MpiLink::fill_own_state() {
-  const Heartbeats& beats = *health_->heartbeats();
-  const Heartbeats::Report report = beats.report(rank_);
-  own_.silent_ns = report.silent_for.count();
-  own_.peer = report.peer ? int64_t(*report.peer) : -1;
-  own_.waits_ns = report.waits_for.count();
-  own_.pass = report.pass;
-  if (own_.broken != 0 || !health_->broken()) return;
-  const Error error = health_->status().error();
-  put_text(own_.doing, error.doing);
-  put_text(own_.where, error.where);
-  put_text(own_.why, error.why);
-  put_text(own_.remedy, error.remedy);
-  own_.broken = 1;
-}
-
-// To all whose last one has left; others get it in a later turn.
-void MpiLink::tell_state(bool fresh) {
-  if (fresh) fill_own_state();
-  is_news_ = false;
-  for (size_t to = 0; to < size_; ++to) {
-    if (to == rank_) continue;
-    Peer& peer = peers_[to];
-    if (!peer.state_out) peer.state_out = std::make_shared<Transfer>();
-    if (!test(*peer.state_out)) {
-      is_news_ = is_news_ || own_.broken != 0 || own_.leaving != 0 || own_.ended != 0;
-      continue;
-    }
-    peer.state_out->bytes.resize(sizeof own_);
-    std::memcpy(peer.state_out->bytes.data(), &own_, sizeof own_);
-    start_transfer_out(to, Tag::state, peer.state_out);
-  }
-}
-
-void MpiLink::read_states() {
-  for (size_t from = 0; from < size_; ++from) {
-    if (from == rank_) continue;
-    Peer& peer = peers_[from];
-    for (;;) {
-      if (!peer.state_in) {
-        peer.state_in = std::make_shared<Transfer>();
-        peer.state_in->bytes.resize(sizeof(ProcessState));
-      } else {
-        if (!test(*peer.state_in)) break;
-        learn(from);
-      }
-      Transfer& next = *peer.state_in;
-      next.is_done = false;
-      const Status begun = call(api_.irecv(next.bytes.data(), int(next.bytes.size()), api_.bytes,
-                                           int(from), int(Tag::state), api_.world, &next.request),
-                                "receive");
-      if (begun) continue;
-      next.is_done = true;
-      peer.state_in = nullptr;
-      health_->break_with(begun.error());
-      break;
-    }
-  }
-}
-
-// What a state says. It comes from another process, which may be anything.
-void MpiLink::learn(size_t from) {
-  Peer& peer = peers_[from];
-  ProcessState state;
-  if (peer.state_in->size == sizeof state) {
-    std::memcpy(&state, peer.state_in->bytes.data(), sizeof state);
-  }
-  if (peer.state_in->size != sizeof state || state.size != sizeof state) {
-    health_->break_with({.code = Code::unavailable,
-                         .doing = "talk to the other processes",
-                         .where = health_->names()[from],
-                         .why = "it speaks otherwise than this program does",
-                         .remedy = "run the same version of Evener on every host"});
-    return;
-  }
-  peer.state = state;
-  peer.heard = Clock::now();
-  peer.is_known = true;
-  const bool waits = state.peer >= 0 && uint64_t(state.peer) < size_;
-  health_->heartbeats()->learn(
-      from, {.silent_for = std::chrono::nanoseconds(std::max<int64_t>(state.silent_ns, 0)),
-             .pass = state.pass,
-             .peer = waits ? std::optional(size_t(state.peer)) : std::nullopt,
-             .waits_for = std::chrono::nanoseconds(std::max<int64_t>(state.waits_ns, 0))});
-  if (state.broken != 0 && health_->break_with(error_in(state))) is_news_ = true;
-}
-
-// A process that is not heard of is gone, or the network to it.
-void MpiLink::look_at_processes() {
-  if (own_.leaving != 0) return;
-  for (size_t rank = 0; rank < size_; ++rank) {
-    const Peer& peer = peers_[rank];
-    const auto silent_for = Clock::now() - peer.heard;
-    if (rank == rank_ || peer.state.leaving != 0) continue;
-    if (silent_for < health_->options().deadline) continue;
-    const Error error = lost_process(health_->names(), rank, silent_for);
-    if (health_->break_with(error)) is_news_ = true;
-  }
 }
 
 bool MpiLink::test(Transfer& transfer) {
@@ -383,8 +282,8 @@ void MpiLink::start_message(size_t to, Tag tag, std::span<const std::byte> head,
   const std::scoped_lock lock(mutex_);
   start_transfer_out(to, tag, transfer);
   if (test(*transfer)) return;
+  if (needs_help(transfer)) pump_wakes_.notify_all();
   out_of(to, tag).push_back(std::move(transfer));
-  pump_wakes_.notify_all();
 }
 
 bool MpiLink::send_command(size_t to, std::span<const std::byte> bytes) {
@@ -393,7 +292,7 @@ bool MpiLink::send_command(size_t to, std::span<const std::byte> bytes) {
     const std::scoped_lock lock(mutex_);
     return num_on_their_way(out_of(to, Tag::command)) < kCommandsMax;
   };
-  if (!wait_for_command(to, Clock::time_point::max(), has_room)) return false;
+  if (!wait_for_command(to, has_room)) return false;
   start_message(to, Tag::command, {}, bytes);
   return true;
 }
@@ -441,10 +340,9 @@ bool MpiLink::wait(const Wait& wait, FunctionRef<bool()> ready) {
   const auto began = Clock::now();
   auto looked = began;
   health_->heartbeats()->begin_wait(wait.rank, wait.peer);
-  auto nap = std::chrono::microseconds(20);
   while (!(is_ready = ready()) && !health_->broken()) {
-    std::this_thread::sleep_for(nap);
-    nap = std::min(nap * 2, std::chrono::microseconds(500));
+    const auto waited = Clock::now() - began;
+    waited < kRankSpinTime ? relax() : nap(waited, kLongestNap);
     if (Clock::now() - looked < health_->look_interval()) continue;
     looked = Clock::now();
     health_->heartbeats()->beat(wait.rank);
@@ -454,15 +352,23 @@ bool MpiLink::wait(const Wait& wait, FunctionRef<bool()> ready) {
   return is_ready;
 }
 
-bool MpiLink::wait_for_command(size_t from, Clock::time_point until, FunctionRef<bool()> ready) {
-  auto nap = std::chrono::microseconds(20);
+bool MpiLink::wait_for_command(size_t from, FunctionRef<bool()> ready) {
+  if (spin_until([&] { return ready(); })) return true;
+  const auto began = Clock::now();
   while (!ready()) {
-    const bool is_over = is_leaving(from) || health_->broken() || Clock::now() >= until;
-    if (is_over) return ready();  // it may have come in between
-    std::this_thread::sleep_for(nap);
-    nap = std::min(nap * 2, std::chrono::microseconds(500));
+    if (is_leaving(from) || health_->broken()) return ready();  // it may have come in between
+    nap(Clock::now() - began, kIdleTurn);
   }
   return true;
+}
+
+void MpiLink::wait_until_left(size_t rank) {
+  const auto is_over = [&] {
+    const std::scoped_lock lock(mutex_);
+    const Peer& peer = peers_[rank];
+    return peer.state.leaving != 0 || Clock::now() - peer.heard >= health_->options().deadline;
+  };
+  while (!is_over()) std::this_thread::sleep_for(kIdleTurn);
 }
 
 bool MpiLink::is_leaving(size_t rank) {

@@ -17,30 +17,12 @@
 #include "base/function_ref.h"
 #include "parallel/grid_health.h"
 #include "parallel/mpi/mpi_api.h"
+#include "parallel/mpi/process_state.h"
 
 namespace evener::parallel::mpi {
 
 // What a message is of; between two processes those of a kind arrive in order.
 enum class Tag : int { state = 1, data = 2, command = 3 };
-
-// What every process tells the others many times within the deadline, and at once when something
-// ends: that it lives, and how its rank does.
-struct ProcessState {
-  uint64_t size = sizeof(ProcessState);  // first, so that other programs are noticed
-  int64_t silent_ns = 0;                 // of the rank, as Heartbeats has it
-  int64_t peer = -1;                     // that the rank waits for
-  int64_t waits_ns = 0;
-  uint64_t pass = 0;
-  uint8_t broken = 0;   // `where` and `why` say how
-  uint8_t ended = 0;    // the rank makes no more calls
-  uint8_t leaving = 0;  // the process is about to end
-  char host[64] = {};
-  char label[64] = {};
-  char doing[64] = {};
-  char where[256] = {};
-  char why[512] = {};
-  char remedy[256] = {};
-};
 
 inline constexpr size_t kMessageBytesMax = size_t{1} << 30;
 
@@ -69,6 +51,12 @@ class MpiLink {
   size_t size() const { return size_; }
   GridHealth& health() { return *health_; }
 
+  struct Place {
+    std::string host;
+    std::string text;  // with what the process calls its device: "host-b cpu:0"
+  };
+  const Place& place(size_t rank) const { return places_[rank]; }
+
   // Breaks the grid on all processes.
   void break_with(Error error);
 
@@ -76,8 +64,8 @@ class MpiLink {
   void end_rank();
 
   // The process is about to end. Waits until all say so, which gives each the time to report what
-  // happened, but not longer than the deadline; then ends MPI itself, unless the world is broken.
-  // False if MPI has not been ended.
+  // happened, but not longer than the deadline; then ends MPI itself. False if MPI has not been
+  // ended.
   bool leave_together();
 
   // Copies the bytes and brings them on their way. Waits while two messages of that tag to that
@@ -98,10 +86,10 @@ class MpiLink {
   bool wait(const Wait& wait, FunctionRef<bool()> ready);
 
   // The same for what comes outside of the calls of a comm: it does not count as a sign of life of
-  // the own rank, and also ends at `until` and when the other process ends.
-  bool wait_for_command(size_t from, Heartbeats::Clock::time_point until,
-                        FunctionRef<bool()> ready);
+  // the own rank, and also ends when the other process does.
+  bool wait_for_command(size_t from, FunctionRef<bool()> ready);
   bool is_leaving(size_t rank);
+  void wait_until_left(size_t rank);  // or not heard of for the deadline
   bool send_command(size_t to, std::span<const std::byte> bytes);
 
  private:
@@ -143,6 +131,7 @@ class MpiLink {
   size_t rank_ = 0;
   size_t size_ = 0;
   std::unique_ptr<GridHealth> health_;
+  std::vector<Place> places_;
 
   std::mutex mutex_;  // of MPI and of all below
   std::condition_variable pump_wakes_;

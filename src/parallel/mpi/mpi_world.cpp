@@ -18,44 +18,50 @@ namespace {
 using mpi::MpiLink;
 using mpi::Tag;
 
+using Bytes = MpiWorld::Bytes;
+
 constexpr const char* kDoingChannel = "talk to another process";
 
-void append_text(std::vector<std::byte>& bytes, std::string_view text) {
-  const auto size = uint32_t(text.size());
+void append(Bytes& bytes, std::span<const std::byte> part) {
+  const uint64_t size = part.size();
   const auto head = std::as_bytes(std::span(&size, 1));
   bytes.insert(bytes.end(), head.begin(), head.end());
-  const auto body = std::as_bytes(std::span(text));
-  bytes.insert(bytes.end(), body.begin(), body.end());
+  bytes.insert(bytes.end(), part.begin(), part.end());
 }
 
-// False if the bytes end before the text does.
-bool take_text(std::span<const std::byte>& bytes, std::string* text) {
-  uint32_t size = 0;
-  if (bytes.size() < sizeof size) return false;
-  std::memcpy(&size, bytes.data(), sizeof size);
-  bytes = bytes.subspan(sizeof size);
-  if (size > bytes.size()) return false;
-  text->assign(reinterpret_cast<const char*>(bytes.data()), size);
-  bytes = bytes.subspan(size);
-  return true;
+// The parts that were appended. What does not read as one ends the list.
+std::vector<Bytes> parts_of(std::span<const std::byte> bytes) {
+  std::vector<Bytes> parts;
+  uint64_t size = 0;
+  while (bytes.size() >= sizeof size) {
+    std::memcpy(&size, bytes.data(), sizeof size);
+    bytes = bytes.subspan(sizeof size);
+    if (size > bytes.size()) break;
+    parts.emplace_back(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    bytes = bytes.subspan(size);
+  }
+  return parts;
 }
 
-std::vector<std::byte> to_bytes(const std::vector<Agreement>& stated) {
-  std::vector<std::byte> bytes;
+std::string text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Bytes to_bytes(const std::vector<Agreement>& stated) {
+  Bytes bytes;
   for (const Agreement& one : stated) {
-    EVENER_ASSERT(one.name.size() <= kAgreementBytesMax);
-    EVENER_ASSERT(one.value.size() <= kAgreementBytesMax);
-    append_text(bytes, one.name);
-    append_text(bytes, one.value);
+    append(bytes, std::as_bytes(std::span(one.name)));
+    append(bytes, std::as_bytes(std::span(one.value)));
   }
   return bytes;
 }
 
-// What does not read as a list ends it.
 std::vector<Agreement> from_bytes(std::span<const std::byte> bytes) {
+  const std::vector<Bytes> parts = parts_of(bytes);
   std::vector<Agreement> stated;
-  Agreement one;
-  while (take_text(bytes, &one.name) && take_text(bytes, &one.value)) stated.push_back(one);
+  for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+    stated.push_back({.name = text_of(parts[i]), .value = text_of(parts[i + 1])});
+  }
   return stated;
 }
 
@@ -79,9 +85,19 @@ MpiWorld::~MpiWorld() { link_->leave_together(); }
 size_t MpiWorld::rank() const { return link_->rank(); }
 size_t MpiWorld::size() const { return link_->size(); }
 const std::string& MpiWorld::name(size_t rank) const { return link_->health().names()[rank]; }
+const std::string& MpiWorld::place(size_t rank) const { return link_->place(rank).text; }
+const std::string& MpiWorld::host(size_t rank) const { return link_->place(rank).host; }
 std::shared_ptr<Heartbeats> MpiWorld::heartbeats() const { return link_->health().heartbeats(); }
 Status MpiWorld::status() const { return link_->health().status(); }
 void MpiWorld::break_with(Error error) { link_->break_with(std::move(error)); }
+Error MpiWorld::fail(Error error) {
+  // Then it is what became of another's error here.
+  if (!status() && error.where.empty()) return error;
+  Error named = error_of_rank(link_->health().names(), rank(), std::move(error));
+  link_->break_with(named);
+  return named;
+}
+void MpiWorld::wait_until_left(size_t rank) { link_->wait_until_left(rank); }
 
 Status MpiWorld::send_bytes(size_t to, std::span<const std::byte> bytes) {
   EVENER_ASSERT(to < size());
@@ -97,22 +113,16 @@ Status MpiWorld::send_bytes(size_t to, std::span<const std::byte> bytes) {
   return {};
 }
 
-Result<std::vector<std::byte>> MpiWorld::receive_bytes(size_t from,
-                                                       std::chrono::milliseconds patience) {
+Result<Bytes> MpiWorld::receive_bytes(size_t from) {
   EVENER_ASSERT(from < size());
   EVENER_ASSERT(from != rank());
-  const auto until = Heartbeats::Clock::now() + patience;
+  const auto no_more = [&]() -> Error {
+    const Status broken = status();
+    return broken ? ended_rank(link_->health().names(), from) : broken.error();
+  };
   std::optional<size_t> size_bytes;
   const auto is_there = [&] { return (size_bytes = link_->probe(from, Tag::command)).has_value(); };
-  if (!link_->wait_for_command(from, until, is_there)) {
-    RETURN_IF_ERROR(status());
-    if (link_->is_leaving(from)) return ended_rank(link_->health().names(), from);
-    return Error{.code = Code::unavailable,
-                 .doing = kDoingChannel,
-                 .where = name(from),
-                 .why = fmt::format("no answer within {:.1f} s", double(patience.count()) * 1e-3),
-                 .remedy = ""};
-  }
+  if (!link_->wait_for_command(from, is_there)) return no_more();
   if (*size_bytes > kBytesMax) {
     return Error{
         .code = Code::limit_exceeded,
@@ -122,62 +132,65 @@ Result<std::vector<std::byte>> MpiWorld::receive_bytes(size_t from,
         .remedy = ""};
   }
   const auto transfer = link_->start_receive(from, Tag::command, *size_bytes);
-  if (!link_->wait_for_command(from, until, [&] { return link_->poll(*transfer); })) {
-    RETURN_IF_ERROR(status());
-    return ended_rank(link_->health().names(), from);
-  }
+  if (!link_->wait_for_command(from, [&] { return link_->poll(*transfer); })) return no_more();
   transfer->bytes.resize(transfer->size);
   return std::move(transfer->bytes);
 }
 
-// How one rank differs from this one; empty if it does not.
-std::string MpiWorld::differences(const std::vector<Agreement>& stated, size_t rank,
-                                  const std::vector<Agreement>& theirs) const {
+Result<std::vector<Bytes>> MpiWorld::exchange(std::span<const std::byte> own) {
+  Bytes all;
+  if (rank() != 0) {
+    RETURN_IF_ERROR(send_bytes(0, own));
+    ASSIGN_OR_RETURN(all, receive_bytes(0));
+  } else {
+    append(all, own);
+    for (size_t from = 1; from < size(); ++from) {
+      ASSIGN_OR_RETURN(const Bytes theirs, receive_bytes(from));
+      append(all, theirs);
+    }
+    for (size_t to = 1; to < size(); ++to) RETURN_IF_ERROR(send_bytes(to, all));
+  }
+  std::vector<Bytes> parts = parts_of(all);
+  if (parts.size() == size()) return parts;
+  return Error{
+      .code = Code::corrupt,
+      .doing = kDoingChannel,
+      .where = name(0),
+      .why = fmt::format("it gives the words of {} processes, there are {}", parts.size(), size()),
+      .remedy = ""};
+}
+
+// How a rank differs from rank 0; empty if it does not.
+std::string MpiWorld::differences(size_t rank, const std::vector<Agreement>& theirs,
+                                  const std::vector<Agreement>& wanted) const {
   std::string text;
   const auto add = [&](const std::string& what) {
     text += (text.empty() ? name(rank) + ": " : ", ") + what;
   };
-  if (theirs.size() != stated.size()) add("it states other things");
-  for (size_t i = 0; i < std::min(stated.size(), theirs.size()); ++i) {
-    const auto& [their_name, their_value] = theirs[i];
-    const auto& [own_name, own_value] = stated[i];
-    if (their_name != own_name) {
-      add(fmt::format("'{}' where '{}' was to come", printable(their_name), own_name));
-    } else if (their_value != own_value) {
-      add(fmt::format("its {} is {}, that of {} is {}", own_name, printable(their_value), name(0),
-                      printable(own_value)));
+  if (theirs.size() != wanted.size()) add("it states other things");
+  for (size_t i = 0; i < std::min(wanted.size(), theirs.size()); ++i) {
+    if (theirs[i].name != wanted[i].name) {
+      add(fmt::format("'{}' where '{}' was to come", printable(theirs[i].name), wanted[i].name));
+    } else if (theirs[i].value != wanted[i].value) {
+      add(fmt::format("its {} is {}, that of {} is {}", wanted[i].name, printable(theirs[i].value),
+                      name(0), printable(wanted[i].value)));
     }
   }
   return text;
 }
 
-// On rank 0: what differs, told to all.
-Result<std::string> MpiWorld::compare_all(const std::vector<Agreement>& stated) {
-  std::string verdict;
-  for (size_t from = 1; from < size(); ++from) {
-    ASSIGN_OR_RETURN(const auto bytes, receive_bytes(from, link_->health().options().deadline));
-    const std::string one = differences(stated, from, from_bytes(bytes));
-    if (!one.empty()) verdict += (verdict.empty() ? "" : "; ") + one;
-  }
-  for (size_t to = 1; to < size(); ++to) {
-    RETURN_IF_ERROR(send_bytes(to, std::as_bytes(std::span(verdict))));
-  }
-  return verdict;
-}
-
 Status MpiWorld::agree(const std::vector<Agreement>& stated) {
+  ASSIGN_OR_RETURN(const auto all, exchange(to_bytes(stated)));
+  const std::vector<Agreement> wanted = from_bytes(all[0]);
   std::string verdict;
-  if (rank() == 0) {
-    ASSIGN_OR_RETURN(verdict, compare_all(stated));
-  } else {
-    RETURN_IF_ERROR(send_bytes(0, to_bytes(stated)));
-    ASSIGN_OR_RETURN(const auto bytes, receive_bytes(0, link_->health().options().deadline));
-    verdict.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (size_t rank = 1; rank < size(); ++rank) {
+    const std::string one = differences(rank, from_bytes(all[rank]), wanted);
+    if (!one.empty()) verdict += (verdict.empty() ? "" : "; ") + one;
   }
   if (verdict.empty()) return {};
   return Error{.code = Code::invalid_argument,
                .doing = "run one model in all processes",
-               .where = printable(verdict, kAgreementBytesMax),
+               .where = verdict,
                .why = "",
                .remedy = "start the same program with the same model and options on every host"};
 }
