@@ -50,7 +50,8 @@ class Engine::Impl {
                           .num_state_slots = loaded.capacity.num_slots,
                           .reuse = options.prefix_cache},
             .vocab_size = loaded.facts.vocab_size,
-            .times = loaded.times.get()};
+            .times = loaded.times.get(),
+            .when_down = loaded.when_down};
   }
 
   std::unique_ptr<LoadedModel> loaded_;

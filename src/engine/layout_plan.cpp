@@ -132,18 +132,54 @@ Result<RankPlan> plan_ranks(const gguf::File& file, const PlanOptions& options) 
   return plan;
 }
 
-Result<RankPlan> plan_ranks(const gguf::File& file, const EngineOptions& options) {
+namespace {
+
+Result<PlanOptions> plan_options(const gguf::File& file, const EngineOptions& options) {
   ASSIGN_OR_RETURN(const model::Config config, model::read_config(file));
   const size_t wanted = options.context_length == 0 ? kContextMin : options.context_length;
-  return plan_ranks(
-      file, PlanOptions{
-                .parallel = options.parallel,
-                .num_threads = options.num_threads,
-                .num_tokens = std::min(wanted, std::max<size_t>(1, config.context_length)),
-                .num_rows = options.prefill_chunk + options.max_sequences,
-                .num_logit_rows = kPromptLogitRows + options.max_sequences,
-                .kv_type = device::kv_type_from_name(options.kv_type).value_or(device::KvType::f16),
-                .memory_bytes_max = options.memory_bytes_max});
+  return PlanOptions{
+      .parallel = options.parallel,
+      .num_threads = options.num_threads,
+      .num_tokens = std::min(wanted, std::max<size_t>(1, config.context_length)),
+      .num_rows = options.prefill_chunk + options.max_sequences,
+      .num_logit_rows = kPromptLogitRows + options.max_sequences,
+      .kv_type = device::kv_type_from_name(options.kv_type).value_or(device::KvType::f16),
+      .memory_bytes_max = options.memory_bytes_max};
+}
+
+Result<parallel::ModelCost> cost_of(const gguf::File& file, const PlanOptions& options) {
+  return model_cost(file, {.num_tokens = options.num_tokens,
+                           .num_rows = options.num_rows,
+                           .num_logit_rows = options.num_logit_rows,
+                           .kv_type = options.kv_type});
+}
+
+}  // namespace
+
+Result<RankPlan> plan_ranks(const gguf::File& file, const EngineOptions& options) {
+  ASSIGN_OR_RETURN(const PlanOptions wanted, plan_options(file, options));
+  return plan_ranks(file, wanted);
+}
+
+Result<RankPlan> plan_alike(const gguf::File& file, const EngineOptions& options) {
+  const parallel::LayoutRequest request = request_of(options.parallel);
+  if (request.measure_ratio) {
+    return Error{.code = Code::invalid_argument,
+                 .doing = "choose a layout",
+                 .where = "--ratio auto",
+                 .why = "devices of several machines are not measured",
+                 .remedy = "measure them one by one, and name a ratio, as --ratio 5:4"};
+  }
+  ASSIGN_OR_RETURN(const PlanOptions wanted, plan_options(file, options));
+  ASSIGN_OR_RETURN(const parallel::ModelCost cost, cost_of(file, wanted));
+  constexpr size_t kEnough = size_t{1} << 56;
+  std::vector<DeviceCost> devices;
+  for (const std::string& name : options.parallel.devices) {
+    devices.push_back({.name = name, .memory = devices.size(), .memory_bytes = kEnough});
+  }
+  ASSIGN_OR_RETURN(parallel::ChosenLayout chosen, parallel::choose_layout(cost, devices, request));
+  return RankPlan{
+      .layout = std::move(chosen.layout), .devices = options.parallel.devices, .why = {}};
 }
 
 }  // namespace evener::engine

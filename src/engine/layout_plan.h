@@ -26,6 +26,11 @@ Status check_parallel(const ParallelOptions& options);
 // Errors: as parallel::choose_layout and device::check_devices; as model::describe_model.
 Result<RankPlan> plan_ranks(const gguf::File& file, const EngineOptions& options);
 
+// The same for devices that are not this machine's: as if all were alike and had room for it all,
+// so that every machine comes to the same. The order is that of the options. Error too:
+// invalid_argument: a ratio that is to be measured.
+Result<RankPlan> plan_alike(const gguf::File& file, const EngineOptions& options);
+
 // The same for commands without an engine, by what they load.
 struct PlanOptions {
   ParallelOptions parallel;

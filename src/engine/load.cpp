@@ -17,6 +17,8 @@
 #include "engine/load_ranks.h"
 #include "engine/model_identity.h"
 #include "engine/open_model.h"
+#include "engine/placement.h"
+#include "engine/process_placement.h"
 #include "engine/warm_up.h"
 #include "gguf/summary.h"
 #include "model/loader.h"
@@ -144,14 +146,16 @@ std::string text_of(const model::Part& part) {
 
 // What was computed by ranks that are cut differently is other bytes.
 std::string identity_of(const EngineOptions& options, const std::string& model_hash,
-                        const RankSeats& seats) {
+                        const RankSeats& seats, const Descriptions& descriptions) {
   std::string identity =
       fmt::format("{} page {} kv {} layout {} rank 0 of {}", model_hash, kPageSize, options.kv_type,
                   seats.seats[0].device->info().cache_layout, seats.seats.size());
   if (seats.seats.size() == 1) return identity;
-  for (const RankSeat& seat : seats.seats) {
+  for (size_t rank = 0; rank < descriptions.size(); ++rank) {
+    // Devices of other processes are agreed to be as this one's.
+    const auto& device = (seats.seats[rank].device ? seats.seats[rank] : seats.seats[0]).device;
     identity +=
-        fmt::format(", {} {}", seat.device->info().cache_layout, text_of(seat.model->part()));
+        fmt::format(", {} {}", device->info().cache_layout, text_of(descriptions[rank]->part()));
   }
   return identity;
 }
@@ -205,12 +209,8 @@ MakeRanksOptions make_options(const EngineOptions& options,
   return {.memory = memory, .parallel = options.parallel, .fallback = fallback};
 }
 
-// By the plan, or the one that the options lead to.
-Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
-                                          std::optional<RankPlan> plan_given,
-                                          const LoadObserver& observer) {
-  RETURN_IF_ERROR(check_options(options));
-  ASSIGN_OR_RETURN(const device::KvType kv_type, kv_type_of(options));
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, device::KvType kv_type,
+                                          Placement& placement, const LoadObserver& observer) {
   Phases phases(observer);
   LoadTimes times;
   auto loaded = std::make_unique<LoadedModel>();
@@ -221,14 +221,10 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   ASSIGN_OR_RETURN(loaded->tokenizer, open_tokenizer(*file));
   ASSIGN_OR_RETURN(const model::Config config, model::read_config(*file));
   RETURN_IF_ERROR(check_vocabulary(*file, *loaded->tokenizer, config));
-  if (!plan_given) {
-    ASSIGN_OR_RETURN(plan_given, plan_ranks(*file, options));
-  }
-  const RankPlan& rank_plan = *plan_given;
-  if (!rank_plan.why.empty()) log::info("{}", rank_plan.why);
-  ASSIGN_OR_RETURN(const Descriptions descriptions, describe(*file, rank_plan));
-  RETURN_IF_ERROR(
-      plan_memory(options, *file, rank_plan, descriptions, kv_type, Weights::to_be_loaded));
+  ASSIGN_OR_RETURN(const RankPlan plan, placement.plan(*file));
+  if (!plan.why.empty()) log::info("{}", plan.why);
+  ASSIGN_OR_RETURN(const Descriptions descriptions, describe(*file, plan));
+  RETURN_IF_ERROR(placement.capacity(*file, plan, descriptions, Weights::to_be_loaded));
   loaded->facts = facts_of(options, *file, config);
   times.map = phases.elapsed();
 
@@ -236,21 +232,18 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
   const auto progress = [&phases](size_t done, size_t total) {
     return phases.report(Phase::pack, static_cast<double>(done) / static_cast<double>(total));
   };
-  ASSIGN_OR_RETURN(
-      RankSeats seats,
-      load_ranks(file, rank_plan, {.num_threads = options.num_threads, .timing = options.timing},
-                 progress));
+  ASSIGN_OR_RETURN(RankSeats seats, placement.load(file, plan, progress));
   ASSIGN_OR_RETURN(loaded->capacity,
-                   plan_memory(options, *file, rank_plan, descriptions, kv_type, Weights::loaded));
+                   placement.capacity(*file, plan, descriptions, Weights::loaded));
   const model::MemoryPlan memory = memory_plan(options, loaded->capacity, kv_type);
   ModelFacts& facts = loaded->facts;
   facts.hash = model_identity(*file);  // what it reads, here and there, has been read in order
   facts.device = device_text(seats);
   if (seats.seats.size() > 1) log::info("{} ranks: {}", seats.seats.size(), facts.device);
-  const std::string identity = identity_of(options, facts.hash, seats);
+  const std::string identity = identity_of(options, facts.hash, seats, descriptions);
   note_times(seats, *loaded);
   ASSIGN_OR_RETURN(loaded->ranks,
-                   make_ranks(std::move(seats), make_options(options, file, memory)));
+                   placement.make(std::move(seats), make_options(options, file, memory)));
   times.pack = phases.elapsed();
 
   RETURN_IF_ERROR(phases.begin(Phase::warm));
@@ -275,14 +268,29 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
 
 }  // namespace
 
+Result<device::KvType> check_load(const EngineOptions& options) {
+  RETURN_IF_ERROR(check_options(options));
+  return kv_type_of(options);
+}
+
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
                                           const LoadObserver& observer) {
-  return load(options, std::optional<RankPlan>(), observer);
+  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
+  return load(options, kv_type, *place_here(options, kv_type, {}), observer);
 }
 
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, const RankPlan& plan,
                                           const LoadObserver& observer) {
-  return load(options, std::optional(plan), observer);
+  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
+  return load(options, kv_type, *place_here(options, kv_type, plan), observer);
+}
+
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
+                                          parallel::MpiWorld& processes,
+                                          const LoadObserver& observer) {
+  ASSIGN_OR_RETURN(const device::KvType kv_type, check_load(options));
+  ProcessPlacement placement(processes, options, kv_type);
+  return load(options, kv_type, placement, observer);
 }
 
 }  // namespace evener::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "engine/load_memory.h"
 #include "engine/ranks.h"
 #include "engine/work_report.h"
+#include "parallel/mpi/mpi_world.h"
 #include "tokenizer/tokenizer.h"
 
 namespace evener::engine {
@@ -26,6 +28,9 @@ struct LoadedModel {
   std::unique_ptr<cache::Tiers> tiers;  // null: none are wanted
   Capacity capacity;
   ModelFacts facts;
+  // For whoever starts an engine over it to fill in: called once when the ranks have failed for
+  // good and every request is refused, from a thread that must not be held up.
+  std::function<void(const Error&)> when_down = {};
 };
 
 // Opens the file, checks everything that can be checked, the memory included, and only then packs
@@ -38,5 +43,15 @@ Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
 // one core.
 Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options, const RankPlan& plan,
                                           const LoadObserver& observer);
+
+// The same over processes, from process 0: the others run run_process() of
+// engine/process_placement.h. `processes` outlives the model. Errors: invalid_argument too: another
+// number of ranks than processes; programs, models or options that differ, naming whose.
+Result<std::unique_ptr<LoadedModel>> load(const EngineOptions& options,
+                                          parallel::MpiWorld& processes,
+                                          const LoadObserver& observer);
+
+// What is wrong with the options themselves; the type of their caches.
+Result<device::KvType> check_load(const EngineOptions& options);
 
 }  // namespace evener::engine

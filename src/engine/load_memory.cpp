@@ -8,13 +8,13 @@ namespace {
 
 constexpr size_t kMaxContext = INT32_MAX;  // positions are 32 bits wide
 
+}  // namespace
+
 size_t sum_of_weights(const gguf::File& file, const Descriptions& descriptions) {
   size_t bytes = 0;
   for (const auto& model : descriptions) bytes += model::weight_bytes(file, *model);
   return bytes;
 }
-
-}  // namespace
 
 model::MemoryPlan memory_plan(const EngineOptions& options, const Capacity& capacity,
                               device::KvType kv_type) {
@@ -58,8 +58,8 @@ RankNeed need_of(const gguf::File& file, model::Model& model, const model::Memor
 }
 
 Result<Capacity> plan_memory(const EngineOptions& options, const gguf::File& file,
-                             const RankPlan& ranks, const Descriptions& descriptions,
-                             device::KvType kv_type, Weights weights) {
+                             const Descriptions& descriptions, device::KvType kv_type,
+                             Weights weights, std::span<const MemoryPool> pools) {
   const size_t trained_context = descriptions.front()->whole().context_length;
   const size_t model_context = std::min(std::max<size_t>(trained_context, 1), kMaxContext);
   const bool named = options.context_length > 0;
@@ -70,12 +70,6 @@ Result<Capacity> plan_memory(const EngineOptions& options, const gguf::File& fil
     RETURN_IF_ERROR(model::kv_cache_shape(model->config(), largest).check());
     needs.push_back(need_of(file, *model, largest, weights));
   }
-  const bool are_loaded = weights == Weights::loaded;
-  ASSIGN_OR_RETURN(const auto pools,
-                   memory_pools(ranks.devices,
-                                {.bytes_max = options.memory_bytes_max,
-                                 .taken_bytes = are_loaded ? sum_of_weights(file, descriptions) : 0,
-                                 .reserved_bytes = options.cache_memory_bytes}));
   return plan_capacity(
       {.where = file.name(),
        .page_size = kPageSize,

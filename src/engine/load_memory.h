@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -34,10 +35,13 @@ RankNeed need_of(const gguf::File& file, model::Model& description, const model:
 model::MemoryPlan memory_plan(const EngineOptions& options, const Capacity& capacity,
                               device::KvType kv_type);
 
-// Before the weights are loaded it is a plan, by their size; after it, by what is left.
+// What the ranks of `pools` can hold. Before the weights are loaded it is a plan, by their size;
+// after it, by what is left.
 // Errors: as plan_capacity; unsupported, as device::KvCacheShape::check.
 Result<Capacity> plan_memory(const EngineOptions& options, const gguf::File& file,
-                             const RankPlan& ranks, const Descriptions& descriptions,
-                             device::KvType kv_type, Weights weights);
+                             const Descriptions& descriptions, device::KvType kv_type,
+                             Weights weights, std::span<const MemoryPool> pools);
+
+size_t sum_of_weights(const gguf::File& file, const Descriptions& descriptions);
 
 }  // namespace evener::engine

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/log.h"
 #include "device/create_device.h"
 #include "engine/solo_ranks.h"
 
@@ -138,18 +137,21 @@ Result<RankSeats> load_ranks(const std::shared_ptr<const gguf::File>& file, cons
   return seats;
 }
 
+Status check_fault(const ParallelOptions& options, size_t num_ranks) {
+  const auto& fault = options.fault;
+  if (!fault || (num_ranks > 1 && fault->rank < num_ranks)) return {};
+  return Error{.code = Code::invalid_argument,
+               .doing = "plan a fault",
+               .where = fmt::format("rank {}", fault->rank),
+               .why = num_ranks == 1 ? "one rank on its own makes no calls to others"
+                                     : fmt::format("there are {} ranks, from 0 on", num_ranks),
+               .remedy = {}};
+}
+
 Result<std::unique_ptr<Ranks>> make_ranks(RankSeats seats, const MakeRanksOptions& options) {
   const size_t num_ranks = seats.seats.size();
   const auto& fault = options.parallel.fault;
-  if (fault && (num_ranks == 1 || fault->rank >= num_ranks)) {
-    return Error{.code = Code::invalid_argument,
-                 .doing = "plan a fault",
-                 .where = fmt::format("rank {}", fault->rank),
-                 .why = num_ranks == 1 ? "one rank on its own makes no calls to others"
-                                       : fmt::format("there are {} ranks, from 0 on", num_ranks),
-                 .remedy = {}};
-  }
-  if (fault) log::warning("rank {} is to fail on purpose", fault->rank);
+  RETURN_IF_ERROR(check_fault(options.parallel, num_ranks));
   if (num_ranks == 1) return SoloRanks::create(std::move(seats), options.memory);
   return ManyRanks::create(
       std::move(seats),

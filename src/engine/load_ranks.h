@@ -25,6 +25,9 @@ struct LoadRanksOptions {
 Result<RankSeats> load_ranks(const std::shared_ptr<const gguf::File>& file, const RankPlan& plan,
                              const LoadRanksOptions& options, const model::LoadProgress& progress);
 
+// A fault on purpose is one of several ranks. Error: invalid_argument.
+Status check_fault(const ParallelOptions& options, size_t num_ranks);
+
 // Ranks that are ready to run, with caches as `memory` says: one on the calling thread, several on
 // threads of their own. Errors: as model::RankMemory::create and ManyRanks::create.
 struct MakeRanksOptions {

@@ -48,7 +48,7 @@ Result<std::unique_ptr<ManyRanks>> ManyRanks::create(RankSeats seats, Options op
 ManyRanks::ManyRanks(RankSeats seats, Options options)
     : options_(std::move(options)),
       seats_(std::move(seats)),
-      policy_(options_.max_restarts),
+      policy_(options_.start ? 0 : options_.max_restarts),
       depth_(seats_.layout.grid().num_stages) {
   note_layout();
 }
@@ -61,10 +61,12 @@ ManyRanks::~ManyRanks() {
 Status ManyRanks::start_team() {
   RankTeam::Options options = options_.team;
   if (options_.fault && num_lives_++ < options_.fault->times) {
+    log::warning("rank {} is to fail on purpose", options_.fault->rank);
     options.fault = options_.fault;
     options.gate = gate_;
   }
-  ASSIGN_OR_RETURN(auto team, RankTeam::start(seats_, options));
+  ASSIGN_OR_RETURN(auto team, is_made_once() ? options_.start(seats_, options)
+                                             : RankTeam::start(seats_, options));
   page_bytes_ = team->page_bytes();
   state_bytes_ = team->state_bytes();
   const std::lock_guard lock(mutex_);
@@ -185,7 +187,7 @@ void ManyRanks::note_failure(const Error& error) {
   if (failed.ranks.size() == 1) {
     key.rank = std::to_string(failed.ranks[0]);
     key.device = seats_.seats[failed.ranks[0]].device_name;
-    losses_.push_back({.device = key.device, .at = Clock::now() - start_});
+    losses_.push_back({.rank = failed.ranks[0], .device = key.device, .at = Clock::now() - start_});
   }
   const std::lock_guard lock(mutex_);
   report_.state = State::restarting;
@@ -214,13 +216,13 @@ Result<Restart> ManyRanks::restart() {
   }
   const std::lock_guard lock(mutex_);
   ++report_.num_restarts;
-  has_fallen_back_ |= outcome == Restart::other_layout;
   report_.state = has_fallen_back_ ? State::degraded : State::running;
   log::info("the ranks run again: {}", report_.layout);
   return outcome;
 }
 
-// Ranks that do not end keep their devices; others of the same names use the weights from here on.
+// Ranks that do not end keep their devices; others of the same names use the weights from here on,
+// unless these ranks are not made anew.
 Status ManyRanks::leave_team() {
   std::unique_ptr<RankTeam> team;
   {
@@ -232,6 +234,7 @@ Status ManyRanks::leave_team() {
     RankSeat& seat = seats_.seats[rank];
     log::warning("{} does not end and is given up, with its caches",
                  rank_name(rank, seat.device_name));
+    if (is_made_once()) continue;
     ASSIGN_OR_RETURN(seat.device, device::create_device(seat.device_name, seat.num_threads));
   }
   return {};
@@ -241,12 +244,19 @@ Status ManyRanks::leave_team() {
 Status ManyRanks::fall_back() {
   Error why = *failure_;
   why.doing = "go on after a failure of ranks";
-  why.why += fmt::format("; as many restarts within an hour as may be: {}", options_.max_restarts);
+  why.why += is_made_once() ? "; processes cannot be made anew: start mpirun again"
+                            : fmt::format("; as many restarts within an hour as may be: {}",
+                                          options_.max_restarts);
   if (!options_.fallback) return why;
   const auto lately = Clock::now() - start_ - RestartPolicy::kWindow;
   std::erase_if(losses_, [lately](const Loss& loss) { return loss.at < lately; });
   if (losses_.empty()) {
     why.why += "; it is not known which rank is to blame";
+    return why;
+  }
+  // Of ranks that are processes only the first has a device here.
+  if (is_made_once() && std::ranges::find(losses_, size_t{0}, &Loss::rank) != losses_.end()) {
+    why.why += "; no other device is left to this process";
     return why;
   }
   for (const Loss& loss : losses_) {
@@ -262,7 +272,8 @@ Status ManyRanks::fall_back() {
     return why;
   }
   seats_ = *std::move(seats);
-  policy_.reset();
+  policy_ = RestartPolicy(options_.max_restarts);
+  has_fallen_back_ = true;
   note_layout();
   log::warning("going on without the ranks that failed: {}", layout_text(seats_));
   return {};

@@ -33,6 +33,9 @@ class ManyRanks final : public Ranks {
     size_t max_restarts = 3;                        // in an hour
     std::optional<parallel::FaultPlan> fault = {};  // on purpose: docs/parallel.md
     Fallback fallback = {};                         // empty: there is none
+    // How the first team is made, for ranks in several processes: those cannot be made anew.
+    std::function<Result<std::unique_ptr<RankTeam>>(const RankSeats&, const RankTeam::Options&)>
+        start = {};
   };
 
   // Errors: as RankTeam::start.
@@ -78,6 +81,7 @@ class ManyRanks final : public Ranks {
   Status fall_back();
   bool may_go_on(RestartPolicy::Duration wait);
   Error go_down(const Error& why);
+  bool is_made_once() const { return options_.start && !has_fallen_back_; }
 
   // Used by the driver's thread alone.
   const Options options_;
@@ -94,6 +98,7 @@ class ManyRanks final : public Ranks {
   uint64_t num_passes_ = 0;
   std::optional<Error> failure_;  // until the restart
   struct Loss {
+    size_t rank = 0;
     std::string device;
     RestartPolicy::Duration at;  // since start_
   };

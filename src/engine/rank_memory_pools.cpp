@@ -16,7 +16,8 @@ namespace {
 
 size_t less(size_t a, size_t b) { return a - std::min(a, b); }
 
-// Both can be held.
+}  // namespace
+
 Capacity least_of(const Capacity& a, const Capacity& b) {
   Capacity both;
   both.num_pages = std::min(a.num_pages, b.num_pages);
@@ -29,8 +30,6 @@ Capacity least_of(const Capacity& a, const Capacity& b) {
   both.limit = a_is_shorter ? a.limit : b.limit;
   return both;
 }
-
-}  // namespace
 
 size_t usable_memory(size_t free_bytes, const MemoryBounds& bounds) {
   const size_t usable = bounds.bytes_max == 0

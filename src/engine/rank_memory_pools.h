@@ -40,6 +40,9 @@ struct RankNeed {
 Result<std::vector<MemoryPool>> memory_pools(const std::vector<std::string>& devices,
                                              const MemoryBounds& bounds);
 
+// What can be held in both.
+Capacity least_of(const Capacity& a, const Capacity& b);
+
 // plan_capacity() for several ranks, all of which hold every sequence: what each memory has room
 // for, and of that the least. `common` says what is the same everywhere; its needs and available
 // bytes are not looked at. Error: out_of_memory, naming the devices and by how much they fall

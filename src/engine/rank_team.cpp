@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/rank_thread.h"
+#include "engine/remote_rank.h"
 #include "parallel/rank_errors.h"
 #include "parallel/thread_comm.h"
 
@@ -25,30 +27,49 @@ constexpr auto kLook = 100ms;
 
 Result<std::unique_ptr<RankTeam>> RankTeam::start(const RankSeats& seats, const Options& options) {
   auto team = std::unique_ptr<RankTeam>(new RankTeam(seats, options));
-  RETURN_IF_ERROR(team->wait(kSetUp));
-  for (const RankThread& rank : team->ranks_) {
-    team->page_bytes_.add(rank.page_bytes());
-    team->state_bytes_.add(rank.state_bytes());
+  auto comms = parallel::connect_threads(seats.layout.grid(), team->comm_);
+  for (size_t rank = 0; rank < seats.seats.size(); ++rank) {
+    team->take_seat(rank, seats.seats[rank], std::move(comms[rank]));
   }
+  RETURN_IF_ERROR(team->wait_until_ready());
+  return team;
+}
+
+Result<std::unique_ptr<RankTeam>> RankTeam::start(parallel::MpiWorld& world, const RankSeats& seats,
+                                                  const Options& options) {
+  auto team = std::unique_ptr<RankTeam>(new RankTeam(seats, options));
+  ASSIGN_OR_RETURN(auto comms, world.connect(seats.layout.grid(), team->comm_));
+  team->take_seat(0, seats.seats[0], std::move(comms));
+  for (size_t rank = 1; rank < seats.seats.size(); ++rank) {
+    team->ranks_.push_back(std::make_unique<RemoteRank>(world, rank, team->desk_));
+  }
+  RETURN_IF_ERROR(team->wait_until_ready());
   return team;
 }
 
 RankTeam::RankTeam(const RankSeats& seats, const Options& options)
     : options_(options),
-      names_(rank_names(seats.seats)),
-      desk_(std::make_shared<RankDesk>(seats.seats.size())) {
-  const parallel::CommOptions comm{.deadline = options.deadline, .names = names_};
-  std::vector<parallel::RankComms> comms = parallel::connect_threads(seats.layout.grid(), comm);
-  for (size_t rank = 0; rank < seats.seats.size(); ++rank) {
-    ranks_.emplace_back(RankThread::Options{.rank = rank,
-                                            .seat = seats.seats[rank],
-                                            .comms = std::move(comms[rank]),
-                                            .memory = options.memory,
-                                            .desk = desk_,
-                                            .comm = comm,
-                                            .fault = options.fault,
-                                            .gate = options.gate});
+      comm_{.deadline = options.deadline, .names = rank_names(seats.seats)},
+      desk_(std::make_shared<RankDesk>(seats.seats.size())) {}
+
+void RankTeam::take_seat(size_t rank, const RankSeat& seat, parallel::RankComms comms) {
+  ranks_.push_back(std::make_unique<RankThread>(SeatedRank::Options{.rank = rank,
+                                                                    .seat = seat,
+                                                                    .comms = std::move(comms),
+                                                                    .memory = options_.memory,
+                                                                    .comm = comm_,
+                                                                    .fault = options_.fault,
+                                                                    .gate = options_.gate},
+                                                desk_));
+}
+
+Status RankTeam::wait_until_ready() {
+  RETURN_IF_ERROR(wait(kSetUp));
+  for (const auto& rank : ranks_) {
+    page_bytes_.add(rank->page_bytes());
+    state_bytes_.add(rank->state_bytes());
   }
+  return {};
 }
 
 RankTeam::~RankTeam() { retire(); }
@@ -66,7 +87,7 @@ uint64_t RankTeam::post(const RankCommand& command) {
     own.number = last_number_;
     if (own.bytes) own.first_byte = first_byte(command, rank);
     own.rank = rank;
-    ranks_[rank].post(std::move(own));
+    ranks_[rank]->post(std::move(own));
   }
   return last_number_;
 }
@@ -81,11 +102,11 @@ Status RankTeam::wait(uint64_t number) {
 // A rank that slept has had time to show signs of life only since it was asked.
 void RankTeam::look_at(const std::vector<size_t>& ranks, std::chrono::nanoseconds waited) {
   for (const size_t rank : ranks) {
-    const auto silent_for = std::min(ranks_[rank].silent_for(), waited);
+    const auto silent_for = std::min(ranks_[rank]->silent_for(), waited);
     if (silent_for < patience(options_.deadline)) continue;
-    const Error error =
-        parallel::silent_rank(parallel::RankNames(names_.size(), names_), rank, silent_for);
-    for (RankThread& other : ranks_) other.break_with(error);
+    const Error error = parallel::silent_rank(parallel::RankNames(comm_.names.size(), comm_.names),
+                                              rank, silent_for);
+    for (const auto& other : ranks_) other->break_with(error);
     return desk_->fail(error);
   }
 }
@@ -94,16 +115,16 @@ std::vector<size_t> RankTeam::retire() {
   if (std::exchange(retired_, true)) return {};
   const Clock::time_point began = Clock::now();
   const bool had_work = desk_->failure().has_value();  // else silence was no bad sign so far
-  for (RankThread& rank : ranks_) rank.close();
+  for (const auto& rank : ranks_) rank->close();
   std::vector<size_t> stuck;
   for (size_t rank = 0; rank < ranks_.size(); ++rank) {
     while (!desk_->wait_until_ended(rank, kLook)) {
       const Clock::duration waited = Clock::now() - began;
-      const auto silent_for = ranks_[rank].silent_for();
+      const auto silent_for = ranks_[rank]->silent_for();
       const bool is_silent =
           (had_work ? silent_for : std::min(silent_for, waited)) >= options_.deadline;
       if (!is_silent && waited < kPatienceMax) continue;
-      ranks_[rank].give_up();
+      ranks_[rank]->give_up();
       stuck.push_back(rank);
       break;
     }
@@ -114,7 +135,7 @@ std::vector<size_t> RankTeam::retire() {
 
 std::vector<std::chrono::nanoseconds> RankTeam::silences() const {
   std::vector<std::chrono::nanoseconds> silences;
-  for (const RankThread& rank : ranks_) silences.push_back(rank.silent_for());
+  for (const auto& rank : ranks_) silences.push_back(rank->silent_for());
   return silences;
 }
 

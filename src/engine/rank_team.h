@@ -11,9 +11,11 @@
 
 #include "base/error.h"
 #include "engine/rank_desk.h"
+#include "engine/rank_link.h"
 #include "engine/rank_seat.h"
-#include "engine/rank_thread.h"
 #include "model/rank_memory.h"
+#include "parallel/fault.h"
+#include "parallel/mpi/mpi_world.h"
 
 namespace evener::engine {
 
@@ -31,6 +33,11 @@ class RankTeam {
   // Connects the ranks, each with caches of its own, and tests that numbers reach them as they
   // were sent. Errors: as model::RankMemory::create and parallel::self_test, naming the rank.
   static Result<std::unique_ptr<RankTeam>> start(const RankSeats& seats, const Options& options);
+
+  // The same over processes, from process 0: its own rank on a thread, the others where
+  // serve_commands() runs. Only the first seat is taken here. The world outlives the team.
+  static Result<std::unique_ptr<RankTeam>> start(parallel::MpiWorld& world, const RankSeats& seats,
+                                                 const Options& options);
 
   // As retire().
   ~RankTeam();
@@ -65,13 +72,15 @@ class RankTeam {
   };
 
   RankTeam(const RankSeats& seats, const Options& options);
+  void take_seat(size_t rank, const RankSeat& seat, parallel::RankComms comms);
+  Status wait_until_ready();
   size_t first_byte(const RankCommand& command, size_t rank) const;
   void look_at(const std::vector<size_t>& ranks, std::chrono::nanoseconds waited);
 
   const Options options_;
-  const std::vector<std::string> names_;
+  const parallel::CommOptions comm_;
   std::shared_ptr<RankDesk> desk_;
-  std::vector<RankThread> ranks_;
+  std::vector<std::unique_ptr<RankLink>> ranks_;
   Offsets page_bytes_;
   Offsets state_bytes_;
   uint64_t last_number_ = kSetUp;

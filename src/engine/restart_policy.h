@@ -20,9 +20,6 @@ class RestartPolicy {
   // time since some start and does not fall.
   std::optional<Duration> next(Duration now);
 
-  // Forgets the restarts so far: what is made anew is something else.
-  void reset() { restarts_.clear(); }
-
  private:
   size_t restarts_max_;
   std::deque<Duration> restarts_;  // of the last hour

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,7 @@ class StepLoop {
     cache::ResidencyOptions residency;
     size_t vocab_size = 0;
     WorkTimes* times = nullptr;  // gets sampling and idle time; null: nobody wants to know
+    std::function<void(const Error&)> when_down = {};  // LoadedModel::when_down
   };
 
   // The ranks outlive the loop and are used by nobody else; so do the tiers, which may be null.

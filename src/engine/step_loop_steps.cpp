@@ -168,7 +168,9 @@ void StepLoop::restarted(const Result<Restart>& outcome) {
   if (!outcome) {
     if (outcome.error().code == Code::cancelled) return;  // so does whoever waits: it is the end
     set_condition({.state = Condition::State::down, .why = outcome.error()});
-    return fail_all(outcome.error());
+    fail_all(outcome.error());
+    if (options_.when_down) options_.when_down(outcome.error());
+    return;
   }
   if (*outcome == Restart::other_layout && tiers_ != nullptr) tiers_->retire();
   scheduler_.set_depth(ranks_.depth());  // it may be another layout

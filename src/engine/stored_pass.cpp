@@ -7,6 +7,7 @@ namespace evener::engine {
 void StoredPass::store(const RankPass& rank_pass, uint64_t number) {
   const model::PassInput& input = rank_pass.input;
   number_ = number;
+  logits.clear();
   tokens_.assign(input.tokens.begin(), input.tokens.end());
   positions_.assign(input.positions.begin(), input.positions.end());
   logit_rows_.assign(input.logit_rows.begin(), input.logit_rows.end());

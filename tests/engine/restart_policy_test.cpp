@@ -31,13 +31,5 @@ TEST(RestartPolicy, OfNoneAllowedAllowsNone) {
   EXPECT_EQ(policy.next(0s), std::nullopt);
 }
 
-TEST(RestartPolicy, BeginsAgainForSomethingNew) {
-  RestartPolicy policy(1);
-  EXPECT_EQ(policy.next(0s), 100ms);
-  EXPECT_EQ(policy.next(1s), std::nullopt);
-  policy.reset();
-  EXPECT_EQ(policy.next(2s), 100ms);
-}
-
 }  // namespace
 }  // namespace evener::engine
