@@ -12,23 +12,14 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/report_error.h"
 
 namespace evener::cli {
 namespace {
 
-int exit_status(const Error& error) {
-  if (error.code == Code::cancelled) return 130;  // as a shell reports Ctrl-C
-  return error.code == Code::invalid_argument ? kExitUsage : kExitFailed;
-}
-
-int report(const Error& error) {
-  fmt::print(stderr, "evener: {}\n", to_string(error));
-  return exit_status(error);
-}
-
 int run_command(const Command& command) {
   const Result<int> status = command.run();
-  return status ? *status : report(status.error());
+  return status ? *status : report_error(status.error());
 }
 
 using Commands = std::span<const Command* const>;
@@ -78,7 +69,7 @@ void add_command(CLI::App& parent, const Command& command, const Command*& chose
 int run(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const Status names = check_command_names(words.subspan(std::min<size_t>(1, words.size())));
-  if (!names) return report(names.error());
+  if (!names) return report_error(names.error());
   CLI::App app("Runs large language models on the cards and cores of one workstation.", "evener");
   app.set_version_flag("--version", fmt::format("evener {}", kVersion));
   app.require_subcommand(1);

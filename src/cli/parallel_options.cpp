@@ -103,8 +103,13 @@ bool ParallelWords::says_nothing() const {
 }
 
 Status ParallelWords::apply(engine::ParallelOptions& options) const {
-  if (!devices_.empty()) options.devices = device::split_device_list(devices_);
+  RETURN_IF_ERROR(read(options));
   RETURN_IF_ERROR(device::check_devices(options.devices));
+  return engine::check_parallel(options);
+}
+
+Status ParallelWords::read(engine::ParallelOptions& options) const {
+  if (!devices_.empty()) options.devices = device::split_device_list(devices_);
   options.num_shards = num_shards_;
   options.num_stages = num_stages_;
   ASSIGN_OR_RETURN(options.borders,
@@ -124,7 +129,7 @@ Status ParallelWords::apply(engine::ParallelOptions& options) const {
   if (!fault_.empty()) {
     ASSIGN_OR_RETURN(options.fault, parallel::parse_fault(fault_));
   }
-  return engine::check_parallel(options);
+  return {};
 }
 
 }  // namespace evener::cli

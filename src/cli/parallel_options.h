@@ -24,6 +24,9 @@ class ParallelWords {
   // devices that do not exist or share a core, numbers that contradict each other.
   Status apply(engine::ParallelOptions& options) const;
 
+  // The same without a look at this machine or at numbers that contradict each other.
+  Status read(engine::ParallelOptions& options) const;
+
   // Neither devices nor a layout were named: what `evener tune` found may be taken.
   bool says_nothing() const;
 

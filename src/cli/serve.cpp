@@ -5,24 +5,31 @@
 #include <condition_variable>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/signals.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
+#include "cli/join_processes.h"
 #include "cli/parallel_options.h"
 #include "cli/sharing_options.h"
 #include "cli/timing.h"
 #include "cli/tuned_layout.h"
 #include "doctor/diagnose.h"
 #include "doctor/report_json.h"
+#include "engine/load.h"
+#include "engine/process_placement.h"
 #include "host/read_facts.h"
 #include "serve/server.h"
 
 namespace evener::cli {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 struct Options {
   engine::EngineOptions engine;
@@ -60,13 +67,24 @@ void add_options(CommandLine& line) {
            "seconds that running answers get when the server is told to stop");
 }
 
-// The first signal asks to stop; wait() returns then.
+// The first signal asks to stop, or what keeps the server from going on; wait() returns then.
 class StopRequest {
  public:
   void set() {
     const std::lock_guard lock(mutex_);
     requested_ = true;
     changed_.notify_all();
+  }
+  void set(const Error& failure) {
+    {
+      const std::lock_guard lock(mutex_);
+      failure_ = failure;
+    }
+    set();
+  }
+  std::optional<Error> failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
   }
   bool is_set() {
     const std::lock_guard lock(mutex_);
@@ -81,6 +99,7 @@ class StopRequest {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool requested_ = false;
+  std::optional<Error> failure_;
 };
 
 Result<void> read_api_keys() {
@@ -155,42 +174,69 @@ void announce(const serve::Server& server, const engine::ModelFacts& facts,
   log::info("ready: {}", server.url());
 }
 
-Result<std::unique_ptr<engine::Engine>> load(serve::Server& server, StopRequest& stop) {
+// `processes` may be null.
+Result<std::unique_ptr<engine::Engine>> load(serve::Server& server, StopRequest& stop,
+                                             parallel::MpiWorld* processes) {
   Progress progress;
-  auto engine = engine::Engine::create(options.engine, [&](const engine::LoadState& state) {
+  const auto observer = [&](const engine::LoadState& state) {
     server.set_loading(state);
     progress.show(phase_name(state.phase), state.fraction);
     return !stop.is_set();
-  });
-  return engine;
+  };
+  if (processes == nullptr) return engine::Engine::create(options.engine, observer);
+  ASSIGN_OR_RETURN(auto loaded, engine::load(options.engine, *processes, observer));
+  // Whoever started mpirun can start it again; a server that is left over could only refuse.
+  loaded->when_down = [&stop](const Error& why) { stop.set(why); };
+  return engine::Engine::create(std::move(loaded), options.engine);
 }
 
-Result<int> run() {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  StopRequest stop;
-  const SignalWatcher watcher([&stop](int) { stop.set(); });
+// Until it is told to stop. `processes` may be null.
+Result<int> serve_until_stopped(StopRequest& stop, Clock::time_point start,
+                                parallel::MpiWorld* processes) {
   RETURN_IF_ERROR(read_api_keys());
   RETURN_IF_ERROR(expose_host());
-  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
-  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
-  options.sharing.apply(options.engine);
   options.server.drain_patience = std::chrono::seconds(options.drain_seconds);
   ASSIGN_OR_RETURN(const auto server, serve::Server::start(options.server));
   const std::chrono::duration<double> listen_time = Clock::now() - start;
 
-  ASSIGN_OR_RETURN(const auto engine, load(*server, stop));
+  ASSIGN_OR_RETURN(const auto engine, load(*server, stop, processes));
   ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
   server->set_engine(*engine, std::move(chat_template));
   announce(*server, engine->facts(), listen_time, Clock::now() - start);
   stop.wait();
 
-  log::info("stopping: running answers get {} s; two more signals end them at once",
-            options.drain_seconds);
+  const std::optional<Error> failure = stop.failure();
+  if (!failure) {
+    log::info("stopping: running answers get {} s; two more signals end them at once",
+              options.drain_seconds);
+  }
   server->stop();
   if (const auto report = engine->stop()) print_timing(*report);
+  if (failure) return *failure;
   log::info("stopped");
   return 0;
+}
+
+// Process 0 serves; the others do what it asks, until it ends.
+Result<int> run_rank(StopRequest& stop, Clock::time_point start, parallel::MpiWorld& processes) {
+  RETURN_IF_ERROR(engine::agree_on_options(processes, options.engine));
+  if (processes.rank() == 0) return serve_until_stopped(stop, start, &processes);
+  RETURN_IF_ERROR(engine::run_process(processes, options.engine));
+  return 0;
+}
+
+Result<int> run() {
+  const Clock::time_point start = Clock::now();
+  StopRequest stop;
+  const SignalWatcher watcher([&stop](int) { stop.set(); });
+  options.sharing.apply(options.engine);
+  ASSIGN_OR_RETURN(const auto processes, join_processes(options.parallel, options.engine.parallel));
+  if (processes) {
+    return run_among(*processes, [&] { return run_rank(stop, start, *processes); });
+  }
+  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
+  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
+  return serve_until_stopped(stop, start, nullptr);
 }
 
 }  // namespace
