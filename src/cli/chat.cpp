@@ -52,8 +52,7 @@ void greet(const engine::ModelFacts& facts) {
 }
 
 Result<int> run() {
-  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
-  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
+  RETURN_IF_ERROR(decide_layout(options.parallel, options.engine));
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(chat::ChatTemplate chat_template, chat_template_of(*engine));
   LineEditor editor;

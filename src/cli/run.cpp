@@ -51,8 +51,7 @@ Result<std::string> prompt_text(const engine::Engine& engine) {
 }
 
 Result<int> run() {
-  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
-  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
+  RETURN_IF_ERROR(decide_layout(options.parallel, options.engine));
   ASSIGN_OR_RETURN(const auto engine, load_engine(options.engine));
   ASSIGN_OR_RETURN(const std::string text, prompt_text(*engine));
   engine::GenerationRequest request;

@@ -234,8 +234,7 @@ Result<int> run() {
   if (processes) {
     return run_among(*processes, [&] { return run_rank(stop, start, *processes); });
   }
-  RETURN_IF_ERROR(options.parallel.apply(options.engine.parallel));
-  if (options.parallel.says_nothing()) use_tuned_layout(options.engine);
+  RETURN_IF_ERROR(decide_layout(options.parallel, options.engine));
   return serve_until_stopped(stop, start, nullptr);
 }
 

@@ -8,6 +8,28 @@
 #include "tune/tuned.h"
 
 namespace evener::cli {
+namespace {
+
+void use_tuned_layout(engine::EngineOptions& options) {
+  const std::filesystem::path folder = tuned_folder();
+  if (folder.empty()) return;
+  const auto subject = tune::subject_of(options.model);
+  if (!subject) return;  // the loader says why
+  const auto tuned = tune::find_tuned(folder, *subject);
+  if (!tuned) {
+    log::warning("{}", to_string(tuned.error()));
+    return;
+  }
+  if (!*tuned) return;
+  const tune::Trial& trial = (*tuned)->trial;
+  log::info("evener tune found on {}: {} on {} is best for this model here; --devices overrides",
+            (*tuned)->when.substr(0, 10), tune::to_string(trial), fmt::join(trial.devices, ", "));
+  apply(trial, options.parallel);
+  const bool chunk_is_chosen = options.prefill_chunk != engine::EngineOptions().prefill_chunk;
+  if (!chunk_is_chosen) options.prefill_chunk = trial.chunk;
+}
+
+}  // namespace
 
 std::filesystem::path tuned_folder() {
   const std::filesystem::path folder = state_folder();
@@ -22,23 +44,10 @@ void apply(const tune::Trial& trial, engine::ParallelOptions& parallel) {
   parallel.ratio = trial.ratio;
 }
 
-void use_tuned_layout(engine::EngineOptions& options) {
-  const std::filesystem::path folder = tuned_folder();
-  if (folder.empty()) return;
-  const auto subject = tune::subject_of(options.model);
-  if (!subject) return;  // the loader says why
-  const auto tuned = tune::find_tuned(folder, *subject);
-  if (!tuned) {
-    log::warning("{}", to_string(tuned.error()));
-    return;
-  }
-  if (!*tuned) return;
-  const tune::Trial& trial = (*tuned)->trial;
-  log::info("evener tune found on {}: {} on {} is best for this model here; --device overrides",
-            (*tuned)->when.substr(0, 10), tune::to_string(trial), fmt::join(trial.devices, ", "));
-  apply(trial, options.parallel);
-  const bool chunk_is_chosen = options.prefill_chunk != engine::EngineOptions().prefill_chunk;
-  if (!chunk_is_chosen) options.prefill_chunk = trial.chunk;
+Status decide_layout(const ParallelWords& words, engine::EngineOptions& options) {
+  RETURN_IF_ERROR(words.apply(options.parallel));
+  if (words.says_nothing()) use_tuned_layout(options);
+  return {};
 }
 
 }  // namespace evener::cli

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/error.h"
+#include "cli/parallel_options.h"
 #include "engine/engine.h"
 #include "tune/trial.h"
 
@@ -13,9 +15,10 @@ std::filesystem::path tuned_folder();
 // The trial's devices and layout instead of the options' own.
 void apply(const tune::Trial& trial, engine::ParallelOptions& parallel);
 
-// Where the words of the command line name no device and no layout: those that `evener tune` found
-// for the model on this machine, if it did, and its chunk if none was chosen, with a line in the
-// log that says so. What cannot be read is told and left.
-void use_tuned_layout(engine::EngineOptions& options);
+// Devices and layout as the words of the command line say. Where they name neither: those that
+// `evener tune` found for the model on this machine, if it did, and its chunk if none was chosen,
+// with a line in the log that says so; what cannot be read of it is told and left. Errors: as
+// ParallelWords::apply.
+Status decide_layout(const ParallelWords& words, engine::EngineOptions& options);
 
 }  // namespace evener::cli
