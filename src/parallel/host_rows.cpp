@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -27,7 +28,12 @@ void add_two(const float* __restrict a, const float* __restrict b, float* __rest
 HostRows::HostRows(device::Device& device, const device::Tensor& x, Use use,
                    std::vector<float>& room)
     : device_(device), x_(x), use_(use), data_(nullptr), stride_(x.rows > 1 ? x.stride : x.cols) {
-  if (size() == 0) return;
+  if (size() == 0) {  // a rank may have no part of some rows
+    static float nothing;
+    data_ = &nothing;
+    stride_ = x.cols;
+    return;
+  }
   data_ = device.host_data(x);
   if (data_ != nullptr) return;
   room.resize(size());
@@ -44,13 +50,13 @@ void HostRows::finish() {
 
 void HostRows::copy_to(size_t begin, std::span<float> to) const {
   each_piece(begin, to.size(), [&](const float* values, size_t place, size_t count) {
-    std::memcpy(to.data() + place, values, count * sizeof(float));
+    std::copy_n(values, count, to.data() + place);
   });
 }
 
 void HostRows::copy_from(size_t begin, std::span<const float> from) const {
   each_piece(begin, from.size(), [&](float* values, size_t place, size_t count) {
-    std::memmove(values, from.data() + place, count * sizeof(float));
+    std::copy_n(from.data() + place, count, values);
   });
 }
 
