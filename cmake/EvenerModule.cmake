@@ -7,7 +7,7 @@ endfunction()
 
 # Modules in which tests spend their time; with sanitizers the others are compiled without optimising,
 # which takes two thirds of the time.
-set(EVENER_BUSY_MODULES base tensor quant quantise tokenizer cache sched simulate device parallel model
+set(EVENER_BUSY_MODULES base tensor quant quantise tokenizer chat cache sched simulate device parallel model
   sample engine)
 
 function(evener_module_options target name)
