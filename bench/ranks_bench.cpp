@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +22,7 @@
 #include "engine/solo_ranks.h"
 #include "gguf/file.h"
 #include "parallel/thread_comm.h"
+#include "pass_batch.h"
 
 namespace evener {
 namespace {
@@ -35,38 +34,6 @@ constexpr model::MemoryPlan kMemory{.num_rows = 256,
                                     .page_size = kPageSize,
                                     .num_slots = 1,
                                     .kv_type = device::KvType::f16};
-
-// Tokens 0.. at the start of a sequence, the last one's logits wanted.
-class Batch {
- public:
-  explicit Batch(size_t num_rows) : tokens_(num_rows), positions_(num_rows), pages_(8) {
-    std::iota(tokens_.begin(), tokens_.end(), 0);
-    std::iota(positions_.begin(), positions_.end(), 0);
-    std::iota(pages_.begin(), pages_.end(), 0);
-    last_ = static_cast<int32_t>(num_rows) - 1;
-    slice_ = {.first_row = 0,
-              .num_rows = num_rows,
-              .first_position = 0,
-              .pages = pages_,
-              .state_slot = 0};
-  }
-  Batch(const Batch&) = delete;
-  Batch& operator=(const Batch&) = delete;
-
-  engine::RankPass pass() const {
-    return {.input = {.tokens = tokens_,
-                      .positions = positions_,
-                      .batch = {.slices = {&slice_, 1}, .num_rows = tokens_.size()},
-                      .logit_rows = {&last_, 1}}};
-  }
-
- private:
-  std::vector<int32_t> tokens_;
-  std::vector<int32_t> positions_;
-  std::vector<int32_t> pages_;
-  int32_t last_ = 0;
-  device::Slice slice_;
-};
 
 struct Way {
   std::string name;
@@ -81,7 +48,8 @@ void run_on(engine::Ranks& ranks, const engine::RankPass& pass) {
 }
 
 void measure(std::vector<Way>& ways, size_t num_rows, size_t rounds) {
-  const Batch batch(num_rows);
+  bench::PassBatch batch(kMemory.num_pages);
+  batch.add(0, 0, num_rows);
   for (Way& way : ways) way.best = 1e9;
   for (size_t round = 0; round < rounds; ++round) {
     for (Way& way : ways) {

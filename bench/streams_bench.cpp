@@ -12,12 +12,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdint>
-#include <deque>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -25,6 +21,7 @@
 #include "best_seconds.h"
 #include "engine/load_ranks.h"
 #include "gguf/file.h"
+#include "pass_batch.h"
 
 namespace evener {
 namespace {
@@ -41,48 +38,10 @@ struct Sizes {
   size_t num_pages() const { return std::max(length(), num_tokens) / kPageSize + 1; }
 };
 
-// Rows of one or several sequences that one pass computes; each has pages and a state of its own.
-class Batch {
- public:
-  explicit Batch(size_t num_pages) : num_pages_(num_pages) {}
-
-  void add(size_t sequence, size_t first_position, size_t num_rows) {
-    slices_.push_back({.first_row = tokens_.size(),
-                       .num_rows = num_rows,
-                       .first_position = first_position,
-                       .pages = {},
-                       .state_slot = static_cast<int32_t>(sequence)});
-    std::vector<int32_t>& pages = pages_.emplace_back(num_pages_);
-    std::iota(pages.begin(), pages.end(), static_cast<int32_t>(sequence * num_pages_));
-    for (size_t i = 0; i < num_rows; ++i) {
-      tokens_.push_back(static_cast<int32_t>((first_position + i) % 1000));
-      positions_.push_back(static_cast<int32_t>(first_position + i));
-    }
-    logit_rows_.push_back(static_cast<int32_t>(tokens_.size()) - 1);
-  }
-
-  // Valid until the next add().
-  engine::RankPass pass() {
-    for (size_t i = 0; i < slices_.size(); ++i) slices_[i].pages = pages_[i];
-    return {.input = {.tokens = tokens_,
-                      .positions = positions_,
-                      .batch = {.slices = slices_, .num_rows = tokens_.size()},
-                      .logit_rows = logit_rows_}};
-  }
-
- private:
-  size_t num_pages_;
-  std::vector<int32_t> tokens_;
-  std::vector<int32_t> positions_;
-  std::vector<std::vector<int32_t>> pages_;
-  std::vector<int32_t> logit_rows_;
-  std::vector<device::Slice> slices_;
-};
-
 // Passes in their order, of which so many may be under way: the first needs nothing of the second.
 struct Work {
   std::string name;
-  std::vector<Batch> passes;
+  std::vector<bench::PassBatch> passes;
   size_t num_independent = 1;
   size_t num_tokens = 0;
 };
@@ -118,7 +77,7 @@ struct Way {
 Status run_on(engine::Ranks& ranks, Work& work) {
   const size_t in_flight_max = std::min(ranks.depth(), work.num_independent);
   size_t num_in_flight = 0;
-  for (Batch& batch : work.passes) {
+  for (bench::PassBatch& batch : work.passes) {
     if (num_in_flight == in_flight_max) {
       RETURN_IF_ERROR(ranks.end());
       --num_in_flight;
