@@ -89,51 +89,6 @@ std::string why_of(const parallel::LayoutRequest& request, const parallel::Chose
       are_measured ? "by speed: " + speeds_text(devices) : "the devices being alike");
 }
 
-}  // namespace
-
-Status check_parallel(const ParallelOptions& options) {
-  RETURN_IF_ERROR(parallel::grid_of(request_of(options), options.devices.size()));
-  return {};
-}
-
-Result<RankPlan> plan_ranks(const gguf::File& file, const PlanOptions& options) {
-  const std::vector<std::string>& names = options.parallel.devices;
-  const parallel::LayoutRequest request = request_of(options.parallel);
-  ASSIGN_OR_RETURN(const parallel::Grid grid, parallel::grid_of(request, names.size()));
-  RETURN_IF_ERROR(device::check_devices(names));
-  // One rank has it all: whether that fits is for the sums of the load to say.
-  RankPlan plan;
-  plan.devices = names;
-  if (grid.num_ranks() == 1) return plan;
-
-  ASSIGN_OR_RETURN(const parallel::ModelCost cost,
-                   model_cost(file, {.num_tokens = options.num_tokens,
-                                     .num_rows = options.num_rows,
-                                     .num_logit_rows = options.num_logit_rows,
-                                     .kv_type = options.kv_type}));
-  ASSIGN_OR_RETURN(Devices devices, describe_devices(options));
-  const bool is_ratio_wanted = request.measure_ratio && grid.num_shards > 1;
-  const bool measure =
-      parallel::depends_on_speed(request, grid) && (is_ratio_wanted || !devices.are_alike);
-  if (measure) {
-    ASSIGN_OR_RETURN(const auto speeds, device::measure_speeds(names, options.num_threads));
-    for (size_t i = 0; i < speeds.size(); ++i) {
-      devices.costs[i].bytes_per_s = speeds[i].bytes_per_s;
-      devices.costs[i].operations_per_s = speeds[i].operations_per_s;
-    }
-  }
-  ASSIGN_OR_RETURN(parallel::ChosenLayout chosen,
-                   parallel::choose_layout(cost, devices.costs, request));
-  plan.why = why_of(request, chosen, devices.costs, measure);
-  for (size_t rank = 0; rank < names.size(); ++rank) {
-    plan.devices[rank] = names[chosen.device_of_rank[rank]];
-  }
-  plan.layout = std::move(chosen.layout);
-  return plan;
-}
-
-namespace {
-
 Result<PlanOptions> plan_options(const gguf::File& file, const EngineOptions& options) {
   ASSIGN_OR_RETURN(const model::Config config, model::read_config(file));
   const size_t wanted = options.context_length == 0 ? kContextMin : options.context_length;
@@ -155,6 +110,43 @@ Result<parallel::ModelCost> cost_of(const gguf::File& file, const PlanOptions& o
 }
 
 }  // namespace
+
+Status check_parallel(const ParallelOptions& options) {
+  RETURN_IF_ERROR(parallel::grid_of(request_of(options), options.devices.size()));
+  return {};
+}
+
+Result<RankPlan> plan_ranks(const gguf::File& file, const PlanOptions& options) {
+  const std::vector<std::string>& names = options.parallel.devices;
+  const parallel::LayoutRequest request = request_of(options.parallel);
+  ASSIGN_OR_RETURN(const parallel::Grid grid, parallel::grid_of(request, names.size()));
+  RETURN_IF_ERROR(device::check_devices(names));
+  // One rank has it all: whether that fits is for the sums of the load to say.
+  RankPlan plan;
+  plan.devices = names;
+  if (grid.num_ranks() == 1) return plan;
+
+  ASSIGN_OR_RETURN(const parallel::ModelCost cost, cost_of(file, options));
+  ASSIGN_OR_RETURN(Devices devices, describe_devices(options));
+  const bool is_ratio_wanted = request.measure_ratio && grid.num_shards > 1;
+  const bool measure =
+      parallel::depends_on_speed(request, grid) && (is_ratio_wanted || !devices.are_alike);
+  if (measure) {
+    ASSIGN_OR_RETURN(const auto speeds, device::measure_speeds(names, options.num_threads));
+    for (size_t i = 0; i < speeds.size(); ++i) {
+      devices.costs[i].bytes_per_s = speeds[i].bytes_per_s;
+      devices.costs[i].operations_per_s = speeds[i].operations_per_s;
+    }
+  }
+  ASSIGN_OR_RETURN(parallel::ChosenLayout chosen,
+                   parallel::choose_layout(cost, devices.costs, request));
+  plan.why = why_of(request, chosen, devices.costs, measure);
+  for (size_t rank = 0; rank < names.size(); ++rank) {
+    plan.devices[rank] = names[chosen.device_of_rank[rank]];
+  }
+  plan.layout = std::move(chosen.layout);
+  return plan;
+}
 
 Result<RankPlan> plan_ranks(const gguf::File& file, const EngineOptions& options) {
   ASSIGN_OR_RETURN(const PlanOptions wanted, plan_options(file, options));

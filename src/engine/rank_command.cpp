@@ -5,14 +5,19 @@
 namespace evener::engine {
 namespace {
 
+using Kind = RankCommand::Kind;
+
 std::span<std::byte> own_bytes(const RankCommand& command, size_t size_bytes) {
   return std::span(*command.bytes).subspan(command.first_byte, size_bytes);
 }
 
 }  // namespace
 
+bool is_of_page(Kind kind) { return kind == Kind::read_page || kind == Kind::write_page; }
+bool is_read(Kind kind) { return kind == Kind::read_page || kind == Kind::read_state; }
+bool is_written(Kind kind) { return kind == Kind::write_page || kind == Kind::write_state; }
+
 Status execute(Rank& rank, const RankCommand& command) {
-  using Kind = RankCommand::Kind;
   switch (command.kind) {
     case Kind::run:
       return rank.run(command.pass->pass(), command.pass->logits);

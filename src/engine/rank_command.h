@@ -39,6 +39,11 @@ struct RankCommand {
   std::shared_ptr<std::vector<ExpertUses>> uses = {};  // by rank
 };
 
+// Whether it is a page that the command reads or writes; else, if it does either, a state.
+bool is_of_page(RankCommand::Kind kind);
+bool is_read(RankCommand::Kind kind);
+bool is_written(RankCommand::Kind kind);
+
 // Error: as Rank::run().
 Status execute(Rank& rank, const RankCommand& command);
 

@@ -75,9 +75,7 @@ Status RankTeam::wait_until_ready() {
 RankTeam::~RankTeam() { retire(); }
 
 size_t RankTeam::first_byte(const RankCommand& command, size_t rank) const {
-  using Kind = RankCommand::Kind;
-  const bool is_page = command.kind == Kind::read_page || command.kind == Kind::write_page;
-  return (is_page ? page_bytes_ : state_bytes_).begin(rank);
+  return (is_of_page(command.kind) ? page_bytes_ : state_bytes_).begin(rank);
 }
 
 uint64_t RankTeam::post(const RankCommand& command) {

@@ -133,9 +133,6 @@ std::shared_ptr<StoredPass> get_pass(Reader& reader) {
   return stored;
 }
 
-bool is_written(Kind kind) { return kind == Kind::write_page || kind == Kind::write_state; }
-bool is_read(Kind kind) { return kind == Kind::read_page || kind == Kind::read_state; }
-
 }  // namespace
 
 bool is_answered(Kind kind) {

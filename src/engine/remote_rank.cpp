@@ -25,9 +25,7 @@ void RemoteRank::post(RankCommand command) {
 }
 
 size_t RemoteRank::size_of(const RankCommand& command) const {
-  using Kind = RankCommand::Kind;
-  const bool is_page = command.kind == Kind::read_page || command.kind == Kind::write_page;
-  return is_page ? page_bytes_ : state_bytes_;
+  return is_of_page(command.kind) ? page_bytes_ : state_bytes_;
 }
 
 std::chrono::nanoseconds RemoteRank::silent_for() const {

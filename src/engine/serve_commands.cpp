@@ -11,16 +11,11 @@
 namespace evener::engine {
 namespace {
 
-using Kind = RankCommand::Kind;
-
 // Room for what the command reads. Error: corrupt: what it writes is not of this rank's size.
 Status prepare(RankCommand& command, const SeatedRank& rank) {
-  const bool is_page = command.kind == Kind::read_page || command.kind == Kind::write_page;
-  const size_t size = is_page ? rank.page_bytes() : rank.state_bytes();
-  if (command.kind == Kind::read_page || command.kind == Kind::read_state) {
-    command.bytes = std::make_shared<RankCommand::Bytes>(size);
-  }
-  if (command.kind == Kind::read_expert_uses) {
+  const size_t size = is_of_page(command.kind) ? rank.page_bytes() : rank.state_bytes();
+  if (is_read(command.kind)) command.bytes = std::make_shared<RankCommand::Bytes>(size);
+  if (command.kind == RankCommand::Kind::read_expert_uses) {
     command.uses = std::make_shared<std::vector<RankCommand::ExpertUses>>(1);
   }
   if (!command.bytes || command.bytes->size() == size) return {};
