@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace evener::device::vulkan {
+
+struct VulkanOptions {
+  size_t adapter = 0;  // Adapter::index
+  size_t part = 0;     // which of several devices on one adapter; for the name alone
+};
+
+// A device on a graphics processor. Errors: unsupported: no Vulkan, or the adapter lacks what is
+// needed, saying what; invalid_argument: there is no such adapter; out_of_memory.
+Result<std::unique_ptr<Device>> create_vulkan_device(const VulkanOptions& options);
+
+}  // namespace evener::device::vulkan
