@@ -17,7 +17,7 @@
 
 #include "device/cpu/linear.h"
 #include "device/cpu/packed_weight.h"
-#include "device/cpu_rig.h"
+#include "device/rig.h"
 #include "quant/format.h"
 #include "reference/linear.h"
 #include "tensor/float16.h"

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "device/cpu/cpu_device.h"
-#include "device/cpu_rig.h"
+#include "device/rig.h"
 
 namespace evener::device {
 namespace {
