@@ -100,7 +100,7 @@ Status run(const std::filesystem::path& path, size_t rounds) {
   const model::Model& model = *one.seats[0].model;
   ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(device, model, kMemory));
   std::vector<float> logits(model.whole().vocab_size);
-  ASSIGN_OR_RETURN(const auto solo, engine::SoloRanks::create(one, kMemory));
+  ASSIGN_OR_RETURN(const auto solo, engine::SoloRanks::create(one, {.memory = kMemory}));
   ASSIGN_OR_RETURN(const auto thread,
                    engine::ManyRanks::create(one, {.team = {.memory = kMemory}}));
   ASSIGN_OR_RETURN(const auto pair, engine::ManyRanks::create(two, {.team = {.memory = kMemory}}));

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "bench/machine/peaks.h"
+#include "cli/card_devices.h"
 #include "cli/command.h"
 #include "cli/long_work.h"
 #include "device/cpu/cpu_node.h"
@@ -121,7 +122,7 @@ void print_device(const Listed& each, std::string_view isa) {
 }
 
 // Words to begin with on this machine.
-void print_uses(const std::vector<Listed>& listed) {
+void print_uses(const std::vector<Listed>& listed, const std::vector<std::string>& cards) {
   fmt::print("\nFor --devices:\n");
   const auto row = [](const std::string& words, const std::string& meaning) {
     fmt::print("  {:<28}  {}\n", words, meaning);
@@ -133,6 +134,8 @@ void print_uses(const std::vector<Listed>& listed) {
   if (listed.size() > 1) {
     row(listed[0].name + "," + listed[1].name, "two nodes, each with half of the model");
   }
+  if (!cards.empty()) row(cards[0], "a card");
+  if (cards.size() > 1) row(cards[0] + "," + cards[1], "two cards, each with half of the model");
   const size_t cores = first.cpus.size();
   if (cores < 2) return;
   const auto group = [&](size_t begin, size_t end) {
@@ -158,6 +161,15 @@ nlohmann::ordered_json json_of(const Listed& each, std::string_view isa) {
   return object;
 }
 
+void print_json(const std::vector<Listed>& listed, const ListedCards& cards, std::string_view isa) {
+  auto devices = nlohmann::ordered_json::array();
+  for (const Listed& each : listed) devices.push_back(json_of(each, isa));
+  for (const ListedCard& card : cards.cards) devices.push_back(json_of(card));
+  nlohmann::ordered_json json = {{"devices", devices}};
+  if (!cards.why_none.empty()) json["no_cards"] = cards.why_none;
+  fmt::print("{}\n", json.dump(2));
+}
+
 Result<int> run() {
   ASSIGN_OR_RETURN(const auto isa, device::cpu::choose_isa(""));
   const std::string_view isa_name = device::cpu::isa_name(isa);
@@ -170,14 +182,15 @@ Result<int> run() {
                  .remedy = "see `taskset -p` and the cgroup's cpuset"};
   }
   if (!options.no_measure) measure_all(listed);
+  const ListedCards cards = list_cards();
   if (options.json) {
-    auto devices = nlohmann::ordered_json::array();
-    for (const Listed& each : listed) devices.push_back(json_of(each, isa_name));
-    fmt::print("{}\n", nlohmann::ordered_json{{"devices", devices}}.dump(2));
+    print_json(listed, cards, isa_name);
     return 0;
   }
   for (const Listed& each : listed) print_device(each, isa_name);
-  print_uses(listed);
+  for (const ListedCard& card : cards.cards) print_card(card);
+  if (!cards.why_none.empty()) fmt::print("No cards: {}\n", cards.why_none);
+  print_uses(listed, names_of_cards());
   return 0;
 }
 
@@ -186,7 +199,7 @@ Result<int> run() {
 extern const Command devices_command;
 const Command devices_command = {
     .name = "devices",
-    .summary = "List what there is to compute with: names, cores, memory, bandwidth",
+    .summary = "List what there is to compute with: processors, cards, their names and memory",
     .add_options = add_options,
     .run = run,
 };

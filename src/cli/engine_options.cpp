@@ -23,7 +23,7 @@ void add_engine_options(CommandLine& line, engine::EngineOptions& options, Model
       "GGUF file (of a split one: any part) or Hugging Face folder; without it the small bundled "
       "model");
   line.add("--threads", options.num_threads,
-           "threads that compute on each device; 0: one per physical core")
+           "threads that compute on each CPU; 0: one per physical core")
       .between(0, 1024);
   line.add("--ctx", options.context_length,
            "tokens a conversation may have; 0: as many as model and memory allow");

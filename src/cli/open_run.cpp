@@ -8,7 +8,7 @@ namespace evener::cli {
 void add_device_options(CommandLine& line, DeviceOptions& options) {
   options.parallel.add_to(line);
   line.add("--threads", options.num_threads,
-           "threads that compute on each device; 0: one per physical core")
+           "threads that compute on each CPU; 0: one per physical core")
       .between(0, 1024);
 }
 

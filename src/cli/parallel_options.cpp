@@ -62,8 +62,8 @@ parallel::ExpertCut expert_cut(std::string_view word) {
 void ParallelWords::add_to(CommandLine& line) {
   line.add(
       "--devices,--device", devices_,
-      "devices that share the model, as cpu:0,cpu:1 or cpu:0[0-3],cpu:0[4-7]; `evener devices` "
-      "lists them; without: what `evener tune` found, else cpu:0");
+      "devices that share the model, as cpu:0,cpu:1 or cpu:0[0-3],cpu:0[4-7] or vulkan:0, a card; "
+      "`evener devices` lists them; without: what `evener tune` found, else cpu:0");
   line.add("--tp", num_shards_,
            "devices that compute each layer together; 0: all of them, or what --stages leaves")
       .between(0, 64);

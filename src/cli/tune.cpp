@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/card_devices.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
 #include "cli/environment.h"
@@ -39,8 +40,10 @@ Options options;
 
 void add_options(CommandLine& line) {
   add_engine_options(line, options.engine, ModelArgument::positional);
-  line.add("--devices", options.devices,
-           "devices to try, alone and together, as cpu:0,cpu:1; without: all of this machine");
+  line.add(
+      "--devices", options.devices,
+      "devices to try, alone and together, as cpu:0,cpu:1; without: all cards of this machine, "
+      "or its processors if it has none");
   line.add("--measure-prompt", options.measure.prompt_tokens, "tokens of the prompts that are read")
       .between(64, 100'000);
   line.add("--measure-answer", options.measure.answer_tokens, "tokens of the answers")
@@ -204,7 +207,8 @@ Result<size_t> num_layers_of(const engine::EngineOptions& engine) {
   return config.num_layers;
 }
 
-// Those that were named, or all of this machine.
+// Those that were named, or all of this machine: cards, beside which processors only hold up, or
+// processors.
 Result<std::vector<std::string>> devices() {
   std::vector<std::string> names;
   if (!options.devices.empty()) {
@@ -212,6 +216,8 @@ Result<std::vector<std::string>> devices() {
     RETURN_IF_ERROR(device::check_devices(names));
     return names;
   }
+  names = names_of_cards();
+  if (!names.empty()) return names;
   ASSIGN_OR_RETURN(const auto nodes, device::cpu::read_cpu_nodes());
   for (const device::cpu::CpuNode& node : nodes) {
     if (node.cpus.empty()) continue;

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/environment.h"
+#include "device/create_device.h"
 #include "tune/tuned.h"
 
 namespace evener::cli {
@@ -22,6 +23,10 @@ void use_tuned_layout(engine::EngineOptions& options) {
   }
   if (!*tuned) return;
   const tune::Trial& trial = (*tuned)->trial;
+  if (const Status there = device::check_devices(trial.devices); !there) {
+    log::warning("what evener tune found is not used: {}", to_string(there.error()));
+    return;
+  }
   log::info("evener tune found on {}: {} on {} is best for this model here; --devices overrides",
             (*tuned)->when.substr(0, 10), tune::to_string(trial), fmt::join(trial.devices, ", "));
   apply(trial, options.parallel);

@@ -17,8 +17,8 @@ void apply(const tune::Trial& trial, engine::ParallelOptions& parallel);
 
 // Devices and layout as the words of the command line say. Where they name neither: those that
 // `evener tune` found for the model on this machine, if it did, and its chunk if none was chosen,
-// with a line in the log that says so; what cannot be read of it is told and left. Errors: as
-// ParallelWords::apply.
+// with a line in the log that says so; what cannot be read or used of it is told and left. Errors:
+// as ParallelWords::apply.
 Status decide_layout(const ParallelWords& words, engine::EngineOptions& options);
 
 }  // namespace evener::cli

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/work_times.h"
 #include "device/batch.h"
 #include "device/caches.h"
 #include "device/experts.h"
@@ -72,6 +73,14 @@ class Device {
   // computes. Optional; no other call is needed before. Error: invalid_argument (this process may
   // not run there).
   virtual Status bind_thread() = 0;
+
+  // Ok, or why nothing that was computed since is to be trusted: the device is lost, or did not
+  // answer in time. It stays so.
+  virtual Status status() const { return {}; }
+
+  // Adds the time of each kind of work to `times` from now on, and says true; false: the device
+  // runs calls at once, and they are timed from outside.
+  virtual bool measure(std::shared_ptr<WorkTimes> /*times*/) { return false; }
 
   // Zeroed memory. Error: out_of_memory.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) = 0;

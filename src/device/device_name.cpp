@@ -23,7 +23,8 @@ Error bad_name(std::string_view name, std::string why) {
                .why = std::move(why),
                .remedy =
                    "devices are cpu:N, the cores of NUMA node N, or some of them: cpu:0[0-3] "
-                   "or cpu:0[0,2-3]; `evener devices` lists them"};
+                   "or cpu:0[0,2-3]; and vulkan:N, a card by number, PCI address or a part of its "
+                   "name; `evener devices` lists them"};
 }
 
 std::optional<size_t> read_number(std::string_view text) {
@@ -74,26 +75,8 @@ Status read_cores(std::string_view name, std::string_view text, std::vector<size
   }
 }
 
-// The first core that both have.
-std::optional<size_t> shared_core(const DeviceName& a, const DeviceName& b) {
-  if (a.numa_node != b.numa_node) return {};
-  if (a.cores.empty() || b.cores.empty()) {
-    if (!a.cores.empty()) return a.cores.front();
-    return b.cores.empty() ? 0 : b.cores.front();
-  }
-  for (const size_t core : a.cores) {
-    if (std::ranges::binary_search(b.cores, core)) return core;
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<DeviceName> parse_device_name(std::string_view text) {
-  constexpr std::string_view kCpu = "cpu:";
-  if (text.empty()) return bad_name(text, "a name is empty");
-  if (!text.starts_with(kCpu)) return bad_name(text, "there is no such kind of device");
-  const std::string_view rest = text.substr(kCpu.size());
+// What stands behind "cpu:".
+Result<DeviceName> read_cpu_name(std::string_view text, std::string_view rest) {
   const size_t bracket = rest.find('[');
   const auto node = read_number(rest.substr(0, bracket));
   if (!node) return bad_name(text, "there is no such kind of device");
@@ -109,7 +92,61 @@ Result<DeviceName> parse_device_name(std::string_view text) {
   return name;
 }
 
+// What stands behind "vulkan:". Words with the mark of a part in them could not be written again.
+Result<DeviceName> read_vulkan_name(std::string_view text, std::string_view rest) {
+  DeviceName name{.kind = DeviceKind::vulkan};
+  const size_t mark = rest.find('#');
+  const std::string_view words = rest.substr(0, mark);
+  if (words.empty()) return bad_name(text, "it does not say which card");
+  if (words.size() > kAdapterWordsMax) {
+    return bad_name(text, fmt::format("a card's name has at most {} bytes", kAdapterWordsMax));
+  }
+  if (printable(words, words.size()) != words) {
+    return bad_name(text, "there are characters in it that no card's name has");
+  }
+  name.adapter = words;
+  if (mark == std::string_view::npos) return name;
+  const std::string_view number = rest.substr(mark + 1);
+  const auto part = read_number(number);
+  if (!part) {
+    return bad_name(text, fmt::format("{} behind the # is no number", in_quotes(number)));
+  }
+  if (*part >= kPartsMax) {
+    return bad_name(text, fmt::format("#{} is the last that can be named", kPartsMax - 1));
+  }
+  name.part = *part;
+  return name;
+}
+
+// The first core that both have.
+std::optional<size_t> shared_core(const DeviceName& a, const DeviceName& b) {
+  if (a.kind != DeviceKind::cpu || b.kind != DeviceKind::cpu) return {};
+  if (a.numa_node != b.numa_node) return {};
+  if (a.cores.empty() || b.cores.empty()) {
+    if (!a.cores.empty()) return a.cores.front();
+    return b.cores.empty() ? 0 : b.cores.front();
+  }
+  for (const size_t core : a.cores) {
+    if (std::ranges::binary_search(b.cores, core)) return core;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<DeviceName> parse_device_name(std::string_view text) {
+  constexpr std::string_view kCpu = "cpu:";
+  constexpr std::string_view kVulkan = "vulkan:";
+  if (text.empty()) return bad_name(text, "a name is empty");
+  if (text.starts_with(kCpu)) return read_cpu_name(text, text.substr(kCpu.size()));
+  if (text.starts_with(kVulkan)) return read_vulkan_name(text, text.substr(kVulkan.size()));
+  return bad_name(text, "there is no such kind of device");
+}
+
 std::string to_string(const DeviceName& name) {
+  if (name.kind == DeviceKind::vulkan) {
+    return "vulkan:" + name.adapter + (name.part == 0 ? "" : fmt::format("#{}", name.part));
+  }
   std::string text = fmt::format("cpu:{}", name.numa_node);
   for (size_t i = 0; i < name.cores.size(); ++i) {
     const size_t first = name.cores[i];

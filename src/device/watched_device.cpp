@@ -8,10 +8,16 @@ namespace {
 class WatchedDevice final : public Device {
  public:
   WatchedDevice(std::shared_ptr<Device> device, DeviceWatch watch)
-      : device_(std::move(device)), watch_(std::move(watch)) {}
+      : device_(std::move(device)), watch_(std::move(watch)) {
+    if (watch_.times && device_->measure(watch_.times)) watch_.times = nullptr;
+  }
 
   const DeviceInfo& info() const override { return device_->info(); }
   Status bind_thread() override { return device_->bind_thread(); }
+  Status status() const override { return device_->status(); }
+  bool measure(std::shared_ptr<WorkTimes> times) override {
+    return device_->measure(std::move(times));
+  }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override {
     return device_->allocate(size_bytes);
   }

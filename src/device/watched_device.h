@@ -13,8 +13,8 @@ struct DeviceWatch {
   std::function<void()> before_call = {};  // a sign of life, say; may be empty
 };
 
-// A device that hands every call to another, on the same thread. Times are meant for devices that
-// compute at once: of one that records operations only the waits would be seen. Making weights,
+// A device that hands every call to another, on the same thread. Of one that records operations
+// only the waits would be seen: if it measures itself, it is given the times. Making weights,
 // buffers and caches is neither counted nor announced.
 std::unique_ptr<Device> watch_device(std::shared_ptr<Device> device, DeviceWatch watch);
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/cpu/cpu_node.h"
-#include "device/cpu/node_memory.h"
 #include "device/create_device.h"
+#include "device/device_memory.h"
 #include "device/device_name.h"
 #include "device/measure_speed.h"
 #include "engine/load.h"
@@ -37,20 +36,20 @@ struct Devices {
 
 Result<Devices> describe_devices(const PlanOptions& options) {
   Devices devices;
+  std::vector<std::string> places;
   std::string first;
   for (const std::string& text : options.parallel.devices) {
     ASSIGN_OR_RETURN(const device::DeviceName name, device::parse_device_name(text));
-    ASSIGN_OR_RETURN(const auto node, device::cpu::read_cpu_node(name.numa_node));
-    ASSIGN_OR_RETURN(const auto cores, device::cpu::cores_of(node, name));
-    const size_t threads = options.num_threads == 0 ? cores.size() : options.num_threads;
-    const std::string kind = fmt::format("{}, {}", node.model, threads);
-    if (first.empty()) first = kind;
-    devices.are_alike = devices.are_alike && kind == first;
+    ASSIGN_OR_RETURN(const device::DeviceMemory memory, device::device_memory(text));
+    ASSIGN_OR_RETURN(const std::string model, device::device_model(text, options.num_threads));
+    if (first.empty()) first = model;
+    devices.are_alike = devices.are_alike && model == first;
+    const auto place = std::ranges::find(places, memory.place);
     devices.costs.push_back(
         {.name = to_string(name),
-         .memory = node.index,
-         .memory_bytes = usable_memory(device::cpu::free_node_memory(node),
-                                       {.bytes_max = options.memory_bytes_max})});
+         .memory = size_t(place - places.begin()),
+         .memory_bytes = usable_memory(memory, {.bytes_max = options.memory_bytes_max})});
+    if (place == places.end()) places.push_back(memory.place);
   }
   return devices;
 }

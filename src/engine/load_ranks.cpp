@@ -152,7 +152,10 @@ Result<std::unique_ptr<Ranks>> make_ranks(RankSeats seats, const MakeRanksOption
   const size_t num_ranks = seats.seats.size();
   const auto& fault = options.parallel.fault;
   RETURN_IF_ERROR(check_fault(options.parallel, num_ranks));
-  if (num_ranks == 1) return SoloRanks::create(std::move(seats), options.memory);
+  if (num_ranks == 1) {
+    return SoloRanks::create(std::move(seats), {.memory = options.memory,
+                                                .max_restarts = options.parallel.max_restarts});
+  }
   return ManyRanks::create(
       std::move(seats),
       {.team = {.memory = options.memory, .deadline = options.parallel.rank_deadline},

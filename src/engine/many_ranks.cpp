@@ -8,7 +8,8 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "device/create_device.h"
+#include "engine/rank_failure.h"
+#include "engine/renew_seat.h"
 #include "parallel/rank_errors.h"
 
 namespace evener::engine {
@@ -17,25 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = RankCommand::Kind;
 using State = RanksReport::State;
-
-// Without advice, in one line.
-std::string reason_of(const Error& error) {
-  return error.where.empty() ? error.why : error.where + ": " + error.why;
-}
-
-void log_failure(const Error& error) { log::error("cannot {}: {}", error.doing, reason_of(error)); }
-
-Error interrupted() {
-  return {.code = Code::cancelled,
-          .doing = "restart the ranks",
-          .where = {},
-          .why = "interrupted",
-          .remedy = {}};
-}
-
-std::string seconds(RestartPolicy::Duration duration) {
-  return fmt::format("{:.1f} s", std::chrono::duration<double>(duration).count());
-}
 
 }  // namespace
 
@@ -177,10 +159,7 @@ void ManyRanks::reset_expert_uses() {
 
 void ManyRanks::note_failure(const Error& error) {
   log_failure(error);
-  failure_ = error;
-  failure_->why =
-      reason_of(error);  // clients are told no `where`, and are to know which rank it was
-  failure_->where = {};
+  failure_ = without_where(error);
   const parallel::FailedRanks failed = parallel::failed_ranks(
       parallel::RankNames(seats_.seats.size(), rank_names(seats_.seats)), error);
   RanksReport::Failure key{.rank = "", .device = "", .kind = std::string(failed.how)};
@@ -203,16 +182,16 @@ Result<Restart> ManyRanks::restart() {
   ended_.reset();
   Restart outcome = Restart::same_layout;
   while (failure_) {
-    if (const Status left = leave_team(); !left) return go_down(left.error());
+    leave_team();
     auto wait = policy_.next(Clock::now() - start_);
     if (!wait) {
       if (const Status fell = fall_back(); !fell) return go_down(fell.error());
       outcome = Restart::other_layout;
       wait = RestartPolicy::Duration::zero();
     }
-    if (!may_go_on(*wait)) return interrupted();
+    if (!wait_.wait(*wait)) return restart_interrupted();
     failure_.reset();
-    if (const Status started = start_team(); !started) note_failure(started.error());
+    if (const Status started = start_anew(); !started) note_failure(started.error());
   }
   const std::lock_guard lock(mutex_);
   ++report_.num_restarts;
@@ -221,23 +200,34 @@ Result<Restart> ManyRanks::restart() {
   return outcome;
 }
 
-// Ranks that do not end keep their devices; others of the same names use the weights from here on,
-// unless these ranks are not made anew.
-Status ManyRanks::leave_team() {
+// Ranks that do not end keep their devices.
+void ManyRanks::leave_team() {
   std::unique_ptr<RankTeam> team;
   {
     const std::lock_guard lock(mutex_);
     team = std::move(team_);
   }
-  if (!team) return {};
+  if (!team) return;
   for (const size_t rank : team->retire()) {
-    RankSeat& seat = seats_.seats[rank];
     log::warning("{} does not end and is given up, with its caches",
-                 rank_name(rank, seat.device_name));
-    if (is_made_once()) continue;
-    ASSIGN_OR_RETURN(seat.device, device::create_device(seat.device_name, seat.num_threads));
+                 rank_name(rank, seats_.seats[rank].device_name));
+    given_up_.insert(rank);
   }
-  return {};
+}
+
+// On devices that are sound, unless they are other processes'.
+Status ManyRanks::start_anew() {
+  for (size_t rank = 0; rank < seats_.seats.size() && !is_made_once(); ++rank) {
+    const bool is_given_up = given_up_.contains(rank);
+    if (!is_given_up && is_sound(seats_.seats[rank])) continue;
+    const Status renewed = renew(seats_, rank, is_given_up ? OldDevice::in_use : OldDevice::lost);
+    if (!renewed) {
+      const parallel::RankNames names(seats_.seats.size(), rank_names(seats_.seats));
+      return parallel::error_of_rank(names, rank, renewed.error());
+    }
+    given_up_.erase(rank);
+  }
+  return start_team();
 }
 
 // To a layout without the devices that were lost.
@@ -265,6 +255,7 @@ Status ManyRanks::fall_back() {
   }
   losses_.clear();
   seats_.seats.clear();  // its weights make room
+  given_up_.clear();
   auto seats = options_.fallback(lost_devices_);
   if (!seats) {
     why.why += "; without " + fmt::format("{}", fmt::join(lost_devices_, ", ")) + ": " +
@@ -279,13 +270,6 @@ Status ManyRanks::fall_back() {
   return {};
 }
 
-// Waits; false once it is to end.
-bool ManyRanks::may_go_on(RestartPolicy::Duration wait) {
-  if (wait.count() > 0) log::warning("the ranks are restarted in {}", seconds(wait));
-  std::unique_lock lock(mutex_);
-  return !interrupted_changed_.wait_for(lock, wait, [this] { return interrupted_; });
-}
-
 Error ManyRanks::go_down(const Error& why) {
   log_failure(why);
   const std::lock_guard lock(mutex_);
@@ -294,11 +278,7 @@ Error ManyRanks::go_down(const Error& why) {
   return why;
 }
 
-void ManyRanks::interrupt() {
-  const std::lock_guard lock(mutex_);
-  interrupted_ = true;
-  interrupted_changed_.notify_all();
-}
+void ManyRanks::interrupt() { wait_.interrupt(); }
 
 RanksReport ManyRanks::report() const {
   const std::lock_guard lock(mutex_);

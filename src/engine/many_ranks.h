@@ -1,16 +1,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "engine/rank_failure.h"
 #include "engine/rank_team.h"
 #include "engine/ranks.h"
 #include "engine/ranks_report.h"
@@ -20,9 +21,9 @@ namespace evener::engine {
 
 // Ranks that work side by side, each on its device, stages on different passes at a time.
 //
-// After a failure they are made anew out of the weights that are there, sooner at first and then
-// later; when that has been done too often, without the devices of the ranks that failed, if there
-// is another layout.
+// After a failure they are made anew out of the weights that are there (on a device anew, and with
+// its weights, where one was lost), sooner at first and then later; when that has been done too
+// often, without the devices of the ranks that failed, if there is another layout.
 class ManyRanks final : public Ranks {
  public:
   // A layout without these devices, its parts loaded. Errors: whatever keeps it from running.
@@ -77,9 +78,9 @@ class ManyRanks final : public Ranks {
   Status wait(uint64_t number);
   void note_failure(const Error& error);
 
-  Status leave_team();
+  void leave_team();
+  Status start_anew();
   Status fall_back();
-  bool may_go_on(RestartPolicy::Duration wait);
   Error go_down(const Error& why);
   bool is_made_once() const { return options_.start && !has_fallen_back_; }
 
@@ -97,6 +98,7 @@ class ManyRanks final : public Ranks {
   std::shared_ptr<StoredPass> ended_;                // whose logits are valid
   uint64_t num_passes_ = 0;
   std::optional<Error> failure_;  // until the restart
+  std::set<size_t> given_up_;     // ranks that do not end, on devices that others cannot have
   struct Loss {
     size_t rank = 0;
     std::string device;
@@ -107,9 +109,9 @@ class ManyRanks final : public Ranks {
   bool has_fallen_back_ = false;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
+  RestartWait wait_;
+
   mutable std::mutex mutex_;
-  std::condition_variable interrupted_changed_;
-  bool interrupted_ = false;
   RanksReport report_;              // without the ranks' silences
   std::unique_ptr<RankTeam> team_;  // written by the driver's thread, under the lock; null while
                                     // there is none

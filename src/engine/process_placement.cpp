@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "device/cpu/cpu_node.h"
 #include "device/cpu/memory_limit.h"
-#include "device/cpu/node_memory.h"
 #include "device/create_device.h"
+#include "device/device_memory.h"
 #include "engine/load.h"
 #include "engine/load_fallback.h"
 #include "engine/model_identity.h"
@@ -61,9 +61,10 @@ std::string list(const std::vector<T>& values, const char* separator) {
   return values.empty() ? "not named" : fmt::to_string(fmt::join(values, separator));
 }
 
-// The cpus that a device of this machine computes with.
+// The cpus that a device of this machine computes with; a card takes none for itself.
 Result<std::vector<int>> cpus_of(const std::string& device) {
   ASSIGN_OR_RETURN(const device::DeviceName name, device::parse_device_name(device));
+  if (name.kind != device::DeviceKind::cpu) return std::vector<int>();
   ASSIGN_OR_RETURN(const auto node, device::cpu::read_cpu_node(name.numa_node));
   return device::cpu::cores_of(node, name);
 }
@@ -138,13 +139,29 @@ Status ProcessPlacement::tell_of_shared_cores() {
   return {};
 }
 
+// Of a card that processes of this host share: how many of them do.
+Result<size_t> ProcessPlacement::num_on_own_card(const std::string& place) const {
+  size_t count = 0;
+  for (size_t rank = 0; rank < world_.size(); ++rank) {
+    if (world_.host(rank) != world_.host(world_.rank())) continue;
+    ASSIGN_OR_RETURN(const auto memory, device::device_memory(options_.parallel.devices[rank]));
+    if (memory.place == place) ++count;
+  }
+  return count;
+}
+
 // Processes of one host share what is free there; that another takes its part meanwhile, each of
 // them has to expect.
-Result<size_t> ProcessPlacement::free_bytes() const {
-  const size_t share = device::cpu::available_memory_bytes() / num_on_own_host(world_);
-  ASSIGN_OR_RETURN(const device::DeviceName name, device::parse_device_name(own_device()));
-  ASSIGN_OR_RETURN(const auto node, device::cpu::read_cpu_node(name.numa_node));
-  return std::min(share, device::cpu::free_node_memory(node));
+Result<device::DeviceMemory> ProcessPlacement::own_memory() const {
+  ASSIGN_OR_RETURN(device::DeviceMemory memory, device::device_memory(own_device()));
+  if (memory.is_of_host) {
+    const size_t share = device::cpu::available_memory_bytes() / num_on_own_host(world_);
+    memory.free_bytes = std::min(share, memory.free_bytes);
+  } else {
+    ASSIGN_OR_RETURN(const size_t count, num_on_own_card(memory.place));
+    memory.free_bytes /= count;
+  }
+  return memory;
 }
 
 // Before the weights are loaded each looks whether its part has room; behind it, what all can hold
@@ -154,13 +171,14 @@ Result<Capacity> ProcessPlacement::capacity(const gguf::File& file, const RankPl
   const bool are_loaded = weights == Weights::loaded;
   if (are_loaded) RETURN_IF_ERROR(world_.exchange({}));  // until all have loaded
   const size_t own_rank = world_.rank();
-  ASSIGN_OR_RETURN(const size_t free, free_bytes());
+  ASSIGN_OR_RETURN(const device::DeviceMemory memory, own_memory());
   const MemoryPool own{
       .name = plan.devices[own_rank],
       .available_bytes = usable_memory(
-          free, {.bytes_max = options_.memory_bytes_max,
-                 .taken_bytes = are_loaded ? model::weight_bytes(file, *descriptions[own_rank]) : 0,
-                 .reserved_bytes = own_rank == 0 ? options_.cache_memory_bytes : 0}),
+          memory,
+          {.bytes_max = options_.memory_bytes_max,
+           .taken_bytes = are_loaded ? model::weight_bytes(file, *descriptions[own_rank]) : 0,
+           .reserved_bytes = own_rank == 0 ? options_.cache_memory_bytes : 0}),
       .ranks = {own_rank}};
   ASSIGN_OR_RETURN(Capacity least, plan_memory(options_, file, descriptions, kv_type_, weights,
                                                std::span(&own, 1)));

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/device_memory.h"
 #include "engine/placement.h"
 #include "parallel/mpi/mpi_world.h"
 
@@ -27,7 +29,8 @@ class ProcessPlacement final : public Placement {
  private:
   const std::string& own_device() const { return options_.parallel.devices[world_.rank()]; }
   Status tell_of_shared_cores();
-  Result<size_t> free_bytes() const;
+  Result<device::DeviceMemory> own_memory() const;
+  Result<size_t> num_on_own_card(const std::string& place) const;
   ManyRanks::Fallback fallback(const std::shared_ptr<const gguf::File>& file,
                                const model::MemoryPlan& memory) const;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/pass.h"
+#include "parallel/rank_errors.h"
 
 namespace evener::engine {
 
@@ -19,7 +20,14 @@ Status Rank::run(const RankPass& rank_pass, std::vector<float>& logits) {
     logits.resize(result.rows * result.cols);
     if (!logits.empty()) device_->read(result, logits);
   }
+  RETURN_IF_ERROR(device_status());  // what the others then see has its cause here
   return comms_->status();
+}
+
+Status Rank::device_status() const {
+  Status status = device_->status();
+  if (!status) return parallel::failed_device(std::move(status).error());
+  return {};
 }
 
 void Rank::clear_state(int32_t slot) {
@@ -34,16 +42,18 @@ size_t Rank::page_bytes() const { return memory_.kv ? memory_.kv->stored_page_by
 
 size_t Rank::state_bytes() const { return memory_.state ? memory_.state->stored_slot_bytes() : 0; }
 
-void Rank::read_page(int32_t page, std::span<std::byte> bytes) {
+Status Rank::read_page(int32_t page, std::span<std::byte> bytes) {
   if (memory_.kv) device_->read_page(*memory_.kv, page, bytes);
+  return device_status();
 }
 
 void Rank::write_page(int32_t page, std::span<const std::byte> bytes) {
   if (memory_.kv) device_->write_page(*memory_.kv, page, bytes);
 }
 
-void Rank::read_state(int32_t slot, std::span<std::byte> bytes) {
+Status Rank::read_state(int32_t slot, std::span<std::byte> bytes) {
   if (memory_.state) device_->read_state(*memory_.state, slot, bytes);
+  return device_status();
 }
 
 void Rank::write_state(int32_t slot, std::span<const std::byte> bytes) {

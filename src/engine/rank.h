@@ -25,7 +25,7 @@ class Rank {
 
   // Executes the pass. On the rank that ends with the logits, shard 0 of the last stage, `logits`
   // become [logit_rows, vocab]; others leave it alone. Error: unavailable, once a group of ranks is
-  // broken; the logits are worthless then.
+  // broken or the device is lost; the logits are worthless then.
   Status run(const RankPass& pass, std::vector<float>& logits);
 
   // The recurrent state before the first token; a state for two to go on from. Nothing happens on
@@ -34,12 +34,13 @@ class Rank {
   void copy_state(int32_t from, int32_t to);
 
   // What one page and one state take in all layers of this rank, as the device lays them out; 0 in
-  // ranks without. Their bytes, and back, as device::Device says; none on ranks without.
+  // ranks without. Their bytes, and back, as device::Device says; none on ranks without. Error:
+  // unavailable, once the device is lost.
   size_t page_bytes() const;
   size_t state_bytes() const;
-  void read_page(int32_t page, std::span<std::byte> bytes);
+  Status read_page(int32_t page, std::span<std::byte> bytes);
   void write_page(int32_t page, std::span<const std::byte> bytes);
-  void read_state(int32_t slot, std::span<std::byte> bytes);
+  Status read_state(int32_t slot, std::span<std::byte> bytes);
   void write_state(int32_t slot, std::span<const std::byte> bytes);
 
   // How often each expert was chosen since the last reset: [layers][experts]; empty in models
@@ -48,6 +49,8 @@ class Rank {
   void reset_expert_uses();
 
  private:
+  Status device_status() const;
+
   device::Device* device_;
   const model::Model* model_;
   const parallel::RankComms* comms_;

@@ -34,11 +34,9 @@ Status execute(Rank& rank, const RankCommand& command) {
       rank.write_state(command.to, own_bytes(command, rank.state_bytes()));
       break;
     case Kind::read_page:
-      rank.read_page(command.from, own_bytes(command, rank.page_bytes()));
-      break;
+      return rank.read_page(command.from, own_bytes(command, rank.page_bytes()));
     case Kind::read_state:
-      rank.read_state(command.from, own_bytes(command, rank.state_bytes()));
-      break;
+      return rank.read_state(command.from, own_bytes(command, rank.state_bytes()));
     case Kind::read_expert_uses:
       (*command.uses)[command.rank] = rank.expert_uses();
       break;

@@ -3,18 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <utility>
 
-#include "device/cpu/cpu_node.h"
 #include "device/cpu/memory_limit.h"
-#include "device/cpu/node_memory.h"
-#include "device/device_name.h"
 
 namespace evener::engine {
 namespace {
 
 size_t less(size_t a, size_t b) { return a - std::min(a, b); }
+
+void add_rank(MemoryPool& pool, size_t rank, const std::string& device) {
+  pool.name += (pool.name.empty() ? "" : ", ") + device;
+  pool.ranks.push_back(rank);
+}
+
+// The pools of the devices by the place of their memory.
+class Places {
+ public:
+  MemoryPool& pool_of(const std::string& place) {
+    const auto at = std::ranges::find(places_, place);
+    if (at != places_.end()) return pools_[size_t(at - places_.begin())];
+    places_.push_back(place);
+    return pools_.emplace_back();
+  }
+  std::vector<MemoryPool> take() { return std::move(pools_); }
+
+ private:
+  std::vector<std::string> places_;
+  std::vector<MemoryPool> pools_;
+};
 
 }  // namespace
 
@@ -38,24 +56,38 @@ size_t usable_memory(size_t free_bytes, const MemoryBounds& bounds) {
   return less(usable, bounds.reserved_bytes);
 }
 
+size_t usable_memory(const device::DeviceMemory& memory, const MemoryBounds& bounds) {
+  if (memory.is_of_host) return usable_memory(memory.free_bytes, bounds);
+  if (bounds.bytes_max == 0) return memory.free_bytes;
+  return std::min(less(bounds.bytes_max, bounds.taken_bytes), memory.free_bytes);
+}
+
 Result<std::vector<MemoryPool>> memory_pools(const std::vector<std::string>& devices,
                                              const MemoryBounds& bounds) {
-  std::map<size_t, MemoryPool> of_node;
-  MemoryPool all{.name = "all devices",
-                 .available_bytes = usable_memory(device::cpu::available_memory_bytes(), bounds),
-                 .ranks = {}};
+  Places places;
+  MemoryPool on_host;
+  MemoryPool all;
   for (size_t rank = 0; rank < devices.size(); ++rank) {
-    ASSIGN_OR_RETURN(const device::DeviceName name, device::parse_device_name(devices[rank]));
-    ASSIGN_OR_RETURN(const auto node, device::cpu::read_cpu_node(name.numa_node));
-    MemoryPool& pool = of_node[node.index];
-    pool.name += (pool.name.empty() ? "" : ", ") + devices[rank];
-    pool.available_bytes = usable_memory(device::cpu::free_node_memory(node), bounds);
-    pool.ranks.push_back(rank);
-    all.ranks.push_back(rank);
+    ASSIGN_OR_RETURN(const device::DeviceMemory memory, device::device_memory(devices[rank]));
+    MemoryPool& pool = places.pool_of(memory.place);
+    pool.available_bytes = usable_memory(memory, bounds);
+    add_rank(pool, rank, devices[rank]);
+    add_rank(all, rank, devices[rank]);
+    if (memory.is_of_host) add_rank(on_host, rank, devices[rank]);
   }
-  std::vector<MemoryPool> pools;
-  for (auto& [node, pool] : of_node) pools.push_back(std::move(pool));
-  if (pools.size() > 1) pools.push_back(std::move(all));
+  std::vector<MemoryPool> pools = places.take();
+  if (pools.size() == 1) return pools;
+  const bool has_cards = on_host.ranks.size() < all.ranks.size();
+  all.name = "all devices";
+  if (!has_cards) on_host.name = all.name;
+  if (on_host.ranks.size() > 1) {
+    on_host.available_bytes = usable_memory(device::cpu::available_memory_bytes(), bounds);
+    pools.push_back(std::move(on_host));
+  }
+  if (has_cards && bounds.bytes_max > 0) {
+    all.available_bytes = less(less(bounds.bytes_max, bounds.taken_bytes), bounds.reserved_bytes);
+    pools.push_back(std::move(all));
+  }
   return pools;
 }
 

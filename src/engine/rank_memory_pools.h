@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/device_memory.h"
 #include "engine/capacity.h"
 
 namespace evener::engine {
@@ -19,9 +20,13 @@ struct MemoryBounds {
 };
 size_t usable_memory(size_t free_bytes, const MemoryBounds& bounds);
 
+// Of a card's own memory that is all that is free, which leaves out a reserve already; what is
+// reserved in `bounds` lies on the host.
+size_t usable_memory(const device::DeviceMemory& memory, const MemoryBounds& bounds);
+
 // One memory, and the ranks whose devices have it.
 struct MemoryPool {
-  std::string name;  // for messages: "cpu:0[0], cpu:0[1]"
+  std::string name;  // for messages: "cpu:0[0], cpu:0[1]", "vulkan:0"
   size_t available_bytes = 0;
   std::vector<size_t> ranks;
 };
@@ -34,9 +39,9 @@ struct RankNeed {
   size_t bytes_per_slot = 0;
 };
 
-// The memories of the devices [ranks], as free as they are now: one for each NUMA node, and one for
-// all of them together, since a process has a limit of its own. Errors: as parse_device_name,
-// read_cpu_node.
+// The memories of the devices [ranks], as free as they are now: one for each NUMA node or card; one
+// for all that lie on the host together, since a process has a limit of its own; and one for all
+// devices where the user sets a limit to them. Errors: as device_memory.
 Result<std::vector<MemoryPool>> memory_pools(const std::vector<std::string>& devices,
                                              const MemoryBounds& bounds);
 

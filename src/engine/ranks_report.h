@@ -33,7 +33,7 @@ struct RanksReport {
   struct Failure {
     std::string rank;    // "1"; "" if nobody knows which
     std::string device;  // "cpu:0[1]"
-    std::string kind;    // "ended", "late", "differs", "other"
+    std::string kind;    // "ended", "late", "differs", "device", "other"
     auto operator<=>(const Failure&) const = default;
   };
   std::map<Failure, uint64_t> failures;  // and how often

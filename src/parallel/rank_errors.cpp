@@ -13,6 +13,7 @@ constexpr std::string_view kEnded = "it has ended";
 constexpr std::string_view kSilent = "no sign of life";
 constexpr std::string_view kUnheard = "nothing heard of its process";
 constexpr std::string_view kDiffers = " computed other numbers than ";
+constexpr std::string_view kDevice = "its device";
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -106,6 +107,14 @@ Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRan
       .remedy = "this is a fault of Evener: please report it"};
 }
 
+// What the device calls itself, the name of the rank has in it.
+Error failed_device(Error error) {
+  error.code = Code::unavailable;
+  error.doing = kDoing;
+  error.where = kDevice;
+  return error;
+}
+
 Error error_of_rank(const RankNames& names, size_t rank, Error error) {
   if (!failed_ranks(names, error).ranks.empty()) return error;
   error.where = error.where.empty() ? names[rank] : names[rank] + ", " + error.where;
@@ -120,6 +129,7 @@ FailedRanks failed_ranks(const RankNames& names, const Error& error) {
   if (error.why.starts_with(kEnded)) failed.how = "ended";
   if (error.why.starts_with(kSilent) || error.why.starts_with(kUnheard)) failed.how = "late";
   if (error.why.find(kDiffers) != std::string::npos) failed.how = "differs";
+  if (error.where.ends_with(kDevice)) failed.how = "device";
   return failed;
 }
 

@@ -59,11 +59,14 @@ struct CallOfRank {
 };
 Error out_of_step(const RankNames& names, const CallOfRank& one, const CallOfRank& other);
 
+// A rank's device is lost, by what the device says of it.
+Error failed_device(Error error);
+
 // What went wrong on the rank itself, for the others: names it, unless a rank is named already.
 Error error_of_rank(const RankNames& names, size_t rank, Error error);
 
 // Whom such an error names, and one word for what they did, for those who count: "ended", "late",
-// "differs" or "other".
+// "differs", "device" or "other".
 struct FailedRanks {
   std::vector<size_t> ranks;
   std::string_view how;

@@ -23,11 +23,27 @@ TEST(DeviceName, ANodeOrSomeOfItsCores) {
   EXPECT_EQ(*parse_device_name("cpu:0[3,1-2]"), (DeviceName{.numa_node = 0, .cores = {1, 2, 3}}));
 }
 
+DeviceName card(std::string words, size_t part = 0) {
+  return {.kind = DeviceKind::vulkan, .adapter = std::move(words), .part = part};
+}
+
+TEST(DeviceName, ACardByNumberAddressOrName) {
+  EXPECT_EQ(*parse_device_name("vulkan:0"), card("0"));
+  EXPECT_EQ(*parse_device_name("vulkan:03:00.0"), card("03:00.0"));
+  EXPECT_EQ(*parse_device_name("vulkan:0000:03:00.0#1"), card("0000:03:00.0", 1));
+  EXPECT_EQ(*parse_device_name("vulkan:7900 xtx"), card("7900 xtx"));
+  EXPECT_EQ(*parse_device_name("vulkan:Radeon [Vega]#15"), card("Radeon [Vega]", 15));
+  EXPECT_EQ(*parse_device_name("vulkan:0#0"), card("0"));
+  EXPECT_NE(*parse_device_name("vulkan:0"), *parse_device_name("cpu:0"));
+}
+
 TEST(DeviceName, IsPrintedInItsShortestForm) {
-  for (const std::string text : {"cpu:0", "cpu:3[5]", "cpu:0[0,2-3]", "cpu:0[0-7,9-10,12]"}) {
+  for (const std::string text : {"cpu:0", "cpu:3[5]", "cpu:0[0,2-3]", "cpu:0[0-7,9-10,12]",
+                                 "vulkan:0", "vulkan:0#1", "vulkan:7900 xtx"}) {
     EXPECT_EQ(to_string(*parse_device_name(text)), text);
   }
   EXPECT_EQ(to_string(*parse_device_name("cpu:0[3,0,1,2-2]")), "cpu:0[0-3]");
+  EXPECT_EQ(to_string(*parse_device_name("vulkan:0#0")), "vulkan:0");
 }
 
 TEST(DeviceName, SaysWhatIsWrongWithIt) {
@@ -49,6 +65,26 @@ TEST(DeviceName, SaysWhatIsWrongWithIt) {
   EXPECT_EQ(why_not("cpu:0[0-3,2]"), "'cpu:0[0-3,2]': core 2 is in it twice");
 }
 
+TEST(DeviceName, SaysWhatIsWrongWithTheWordsForACard) {
+  EXPECT_EQ(why_not("vulkan"), "'vulkan': there is no such kind of device");
+  EXPECT_EQ(why_not("Vulkan:0"), "'Vulkan:0': there is no such kind of device");
+  EXPECT_EQ(why_not("vulkan:"), "'vulkan:': it does not say which card");
+  EXPECT_EQ(why_not("vulkan:#1"), "'vulkan:#1': it does not say which card");
+  EXPECT_EQ(why_not("vulkan:0#"), "'vulkan:0#': '' behind the # is no number");
+  EXPECT_EQ(why_not("vulkan:0#-1"), "'vulkan:0#-1': '-1' behind the # is no number");
+  EXPECT_EQ(why_not("vulkan:0#1#2"), "'vulkan:0#1#2': '1#2' behind the # is no number");
+  EXPECT_EQ(why_not("vulkan:0#16"), "'vulkan:0#16': #15 is the last that can be named");
+  EXPECT_EQ(why_not("vulkan:0#99999999999999999999999"),
+            "'vulkan:0#99999999999999999999999': #15 is the last that can be named");
+  EXPECT_EQ(why_not("vulkan:a\x1b[2J"),
+            "'vulkan:a\\x1b[2J': there are characters in it that no card's name has");
+  EXPECT_EQ(why_not("vulkan:\xff"),
+            "'vulkan:\\xff': there are characters in it that no card's name has");
+  EXPECT_TRUE(why_not("vulkan:" + std::string(257, 'x'))
+                  .ends_with("': a card's name has at most 256 bytes"));
+  EXPECT_EQ(why_not("vulkan:" + std::string(256, 'x')), "");
+}
+
 TEST(DeviceName, HugeNumbersAndLongNamesAreRefusedAtOnce) {
   EXPECT_EQ(why_not("cpu:0[0-99999999999999999999999]"),
             "'cpu:0[0-99999999999999999999999]': '0-99999999999999999999999' goes beyond core "
@@ -58,6 +94,8 @@ TEST(DeviceName, HugeNumbersAndLongNamesAreRefusedAtOnce) {
   const std::string text = why_not("cpu:0[" + std::string(1 << 20, '1') + "]");
   EXPECT_LT(text.size(), 300u);
   EXPECT_LT(why_not(std::string(1 << 20, '[')).size(), 300u);
+  EXPECT_LT(why_not("vulkan:" + std::string(1 << 20, 'x')).size(), 300u);
+  EXPECT_LT(why_not("vulkan:0#" + std::string(1 << 20, 'x')).size(), 300u);
 }
 
 TEST(DeviceList, IsCutAtCommasOutsideOfBrackets) {
@@ -78,6 +116,9 @@ TEST(DeviceList, NoCoreWorksForTwo) {
   EXPECT_EQ(why_not_together({"cpu:0[0-3]", "cpu:0[4]", "cpu:1[0-3]"}), "");
   EXPECT_EQ(why_not_together({"cpu:1", "cpu:1"}), "'cpu:1': it is named twice");
   EXPECT_EQ(why_not_together({"cpu:0[0,1]", "cpu:0[0-1]"}), "'cpu:0[0-1]': it is named twice");
+  EXPECT_EQ(why_not_together({"cpu:0", "vulkan:0", "vulkan:0#1", "vulkan:1"}), "");
+  EXPECT_EQ(why_not_together({"vulkan:0#1", "vulkan:0", "vulkan:0#1"}),
+            "'vulkan:0#1': it is named twice");
   EXPECT_EQ(why_not_together({"cpu:0[0-3]", "cpu:0[5]", "cpu:0[2-4]"}),
             "'cpu:0[2-4]': it shares core 2 of node 0 with 'cpu:0[0-3]'");
   EXPECT_EQ(why_not_together({"cpu:0[3]", "cpu:0"}),

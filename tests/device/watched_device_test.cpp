@@ -9,6 +9,7 @@
 #include <random>
 
 #include "device/cpu/cpu_device.h"
+#include "device/lossy_device.h"
 #include "device/rig.h"
 
 namespace evener::device {
@@ -229,6 +230,30 @@ TEST(WatchedDevice, ComputesTheSameAndBooksEachCallUnderItsKind) {
   // Tensors written, results read, what experts were chosen: three times; pages and slots.
   EXPECT_EQ(calls(Work::copies), 13U + 10U + 3U + 3U + 4U);
   EXPECT_EQ(num_beats, 1U + 1U + 6U + 4U + 4U + 2U + 33U);
+}
+
+TEST(WatchedDevice, HandsOnThatItIsLost) {
+  const auto fate = std::make_shared<DeviceFate>();
+  const auto watched = watch_device(std::make_shared<LossyDevice>(cpu_device(), fate), {});
+  EXPECT_TRUE(watched->status().has_value());
+  fate->is_lost = true;
+  ASSERT_FALSE(watched->status().has_value());
+  EXPECT_EQ(watched->status().error().why, "VK_ERROR_DEVICE_LOST");
+}
+
+TEST(WatchedDevice, LeavesTheTimesToADeviceThatMeasuresItself) {
+  const auto fate = std::make_shared<DeviceFate>();
+  fate->measures = true;
+  const auto times = std::make_shared<WorkTimes>();
+  size_t num_beats = 0;
+  const auto watched = watch_device(std::make_shared<LossyDevice>(cpu_device(), fate),
+                                    {.times = times, .before_call = [&] { ++num_beats; }});
+  EXPECT_EQ(fate->times, times);
+  Bench bench(*watched);
+  run_dense(*watched, bench);
+  EXPECT_EQ(times->of(Work::dense).calls, 0U);
+  EXPECT_EQ(times->of(Work::copies).calls, 0U);
+  EXPECT_GT(num_beats, 0U);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "device/vulkan/instance.h"
+
 namespace evener::engine {
 namespace {
 
@@ -27,6 +29,17 @@ TEST(UsableMemory, IsWhatIsFreeAndAllowed) {
             350u);
   EXPECT_EQ(usable_memory(1000, {.bytes_max = 500, .taken_bytes = 600}), 0u);
   EXPECT_EQ(usable_memory(1000, {.reserved_bytes = 2000}), 0u);
+}
+
+TEST(UsableMemory, OfACardIsAllThatIsFreeThere) {
+  const device::DeviceMemory card{.place = "vulkan:0", .total_bytes = 2000, .free_bytes = 1000};
+  EXPECT_EQ(usable_memory(card, {.reserved_bytes = 50}), 1000u) << "that lies on the host";
+  EXPECT_EQ(usable_memory(card, {.bytes_max = 500, .taken_bytes = 100, .reserved_bytes = 50}),
+            400u);
+  EXPECT_EQ(usable_memory(card, {.bytes_max = 5000}), 1000u);
+  device::DeviceMemory host = card;
+  host.is_of_host = true;
+  EXPECT_EQ(usable_memory(host, {.reserved_bytes = 50}), 850u);
 }
 
 TEST(RankCapacity, OneRankIsAsBefore) {
@@ -93,6 +106,23 @@ TEST(MemoryPools, GroupsOfOneNodeShareItsMemory) {
   EXPECT_EQ(pools->front().ranks, (std::vector<size_t>{0, 1}));
   EXPECT_GT(pools->front().available_bytes, 0u);
   EXPECT_FALSE(memory_pools({"gpu:0"}, {}).has_value());
+}
+
+// With whatever adapter there is: a software one on most machines that build.
+TEST(MemoryPools, DevicesOnOneAdapterShareItsMemory) {
+  const auto instance = device::vulkan::Instance::get();
+  if (!instance) GTEST_SKIP() << to_string(instance.error());
+  const auto pools = memory_pools({"vulkan:0", "cpu:0", "vulkan:0#1"}, {});
+  ASSERT_TRUE(pools.has_value()) << to_string(pools.error());
+  const bool is_software = (*instance)->adapters()[0].is_software();
+  ASSERT_EQ(pools->size(), is_software ? 3u : 2u);
+  EXPECT_EQ((*pools)[0].name, "vulkan:0, vulkan:0#1");
+  EXPECT_EQ((*pools)[0].ranks, (std::vector<size_t>{0, 2}));
+  EXPECT_EQ((*pools)[1].name, "cpu:0");
+  EXPECT_EQ((*pools)[1].ranks, (std::vector<size_t>{1}));
+  if (!is_software) return;
+  EXPECT_EQ((*pools)[2].name, "all devices");
+  EXPECT_EQ((*pools)[2].ranks, (std::vector<size_t>{0, 1, 2}));
 }
 
 }  // namespace

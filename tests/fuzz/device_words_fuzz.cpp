@@ -19,6 +19,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto parsed = device::parse_device_name(name);
     EVENER_ASSERT(parsed || !fits);
     if (!parsed) continue;
+    if (parsed->kind == device::DeviceKind::vulkan) {
+      EVENER_ASSERT(!parsed->adapter.empty());
+      EVENER_ASSERT(parsed->adapter.size() <= device::kAdapterWordsMax);
+      EVENER_ASSERT(parsed->part < device::kPartsMax);
+    }
     const auto again = device::parse_device_name(device::to_string(*parsed));
     EVENER_ASSERT(again && *again == *parsed);
   }
