@@ -225,10 +225,8 @@ TEST_P(Attention, KeepsNumbersOfEverySize) {
       const auto cache = make_cache(rig, c);
       const std::vector<float> y = run(rig, c, *cache, s, 1);
       const Matrix wanted = kept_as(type, s.v);
-      for (size_t i = 0; i < y.size(); ++i) {
-        expect_exact(y[i], float(wanted.values[i]), GetParam().rounding,
-                     name(c) + " 2^" + std::to_string(exponent));
-      }
+      expect_exact(y, std::vector<float>(wanted.values.begin(), wanted.values.end()),
+                   GetParam().rounding, name(c) + " 2^" + std::to_string(exponent));
     }
   }
 }
@@ -244,9 +242,9 @@ TEST_P(Attention, Fp8CutsWhatIsTooLarge) {
   deal_pages({&s}, c.page_size);
   const auto cache = make_cache(rig, c);
   const std::vector<float> y = run(rig, c, *cache, s, 1);
-  for (size_t i = 0; i < y.size(); ++i) {
-    expect_exact(y[i], i % 2 == 0 ? 448.0f : -448.0f, GetParam().rounding, "value");
-  }
+  std::vector<float> wanted(y.size());
+  for (size_t i = 0; i < y.size(); ++i) wanted[i] = i % 2 == 0 ? 448.0f : -448.0f;
+  expect_exact(y, wanted, GetParam().rounding, "values");
 }
 
 // A model that computes nonsense is to be noticed, whatever its cache is kept in.

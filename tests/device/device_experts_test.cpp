@@ -155,9 +155,8 @@ TEST_P(Experts, ASumOfNearlyNothingIsNotDividedBy) {
   const auto routing = make_routing(shape_of(4, 2));
   device().route(*routing, 0, rig_.put(logits), {.scoring = Scoring::sigmoid});
   const float score = float(1 / (1 + std::exp(20.0)));
-  for (const float weight : read_choices(*routing, 1).weights) {
-    expect_exact(weight, score / 0x1p-14f, 1e-6 * GetParam().tolerance_scale, "weight");
-  }
+  expect_exact(read_choices(*routing, 1).weights, std::vector<float>(2, score / 0x1p-14f),
+               1e-6 * GetParam().tolerance_scale, "weights");
 }
 
 // A broken weight must not send a row to an expert that does not exist, or twice to one.
@@ -325,7 +324,8 @@ TEST_P(Experts, ARowHasTheSameBitsWhateverTheRowsAndThreadsBesideIt) {
       const size_t first = 300 - rows - rows % 7;
       expect_equal_bits(
           run(*routing, experts, rows_of(logits, first, rows), rows_of(x, first, rows)),
-          std::span(all).subspan(first * 256, rows * 256), std::to_string(rows) + " rows");
+          std::span(all).subspan(first * 256, rows * 256),
+          std::string(info(type).name) + ", " + std::to_string(rows) + " rows");
     }
   }
 }

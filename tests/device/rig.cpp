@@ -172,9 +172,13 @@ void expect_close(std::span<const float> got, const reference::Matrix& wanted, d
   }
 }
 
-void expect_exact(float got, float wanted, double rounding, const std::string& what) {
-  EXPECT_LE(std::abs(double(got) - double(wanted)), rounding * std::abs(double(wanted)))
-      << what << ": got " << got << ", want " << wanted;
+void expect_exact(std::span<const float> got, std::span<const float> wanted, double rounding,
+                  const std::string& what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_LE(std::abs(double(got[i]) - double(wanted[i])), rounding * std::abs(double(wanted[i])))
+        << what << ": value " << i << ": got " << got[i] << ", want " << wanted[i];
+  }
 }
 
 void expect_equal_bits(std::span<const float> a, std::span<const float> b,

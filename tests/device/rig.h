@@ -76,8 +76,10 @@ reference::Matrix rows_of(const reference::Matrix& values, size_t begin, size_t 
 void expect_close(std::span<const float> got, const reference::Matrix& wanted, double tolerance,
                   const std::string& what);
 
-// |got - wanted| <= rounding * |wanted|: equal where rounding is 0.
-void expect_exact(float got, float wanted, double rounding, const std::string& what);
+// |got - wanted| <= rounding * |wanted| everywhere: equal where rounding is 0. The first difference
+// is named.
+void expect_exact(std::span<const float> got, std::span<const float> wanted, double rounding,
+                  const std::string& what);
 
 // Equal bits; the first difference is named.
 void expect_equal_bits(std::span<const float> a, std::span<const float> b, const std::string& what);
