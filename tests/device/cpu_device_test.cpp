@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_node.h"
+#include "device/cpu/cpu_routing.h"
 
 namespace evener::device::cpu {
 namespace {
@@ -68,6 +69,22 @@ TEST(CpuDevice, CachesThatDoNotFitOrCannotBeComputedWithAreErrors) {
   state.num_slots = std::numeric_limits<size_t>::max() / 1000;
   EXPECT_EQ(device->create_state_cache(state).error().code, Code::out_of_memory);
   EXPECT_EQ(device->allocate(size_t{1} << 60).error().code, Code::out_of_memory);
+}
+
+// What is held against the machine's memory before anything is taken.
+TEST(RoutingShape, CountsAtLeastWhatTheCpuTakes) {
+  for (const RoutingShape& shape :
+       {RoutingShape{2, 1, 6, 2, 64, 32}, RoutingShape{2, 512, 512, 10, 2048, 512},
+        RoutingShape{2, 1, 128, 8, 2048, 768}}) {
+    const auto room = ExpertRoom::create(shape, "test").value();
+    size_t taken = 0;
+    for (const Memory* const memory :
+         {&room.rows, &room.halves, &room.rows_q8_0, &room.rows_q8_k, &room.halves_rounded}) {
+      taken += memory->size_bytes();
+    }
+    EXPECT_GE(shape.bytes(), taken);
+    EXPECT_LE(shape.bytes(), 2 * taken);
+  }
 }
 
 TEST(CpuNode, HasACpuForEachCoreAndNoneTwice) {

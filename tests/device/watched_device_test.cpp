@@ -9,8 +9,8 @@
 #include <random>
 
 #include "device/cpu/cpu_device.h"
-#include "device/cpu_rig.h"
 #include "device/lossy_device.h"
+#include "device/rig.h"
 
 namespace evener::device {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 
@@ -11,6 +12,9 @@ namespace evener::device::vulkan {
 struct VulkanOptions {
   size_t adapter = 0;  // Adapter::index
   size_t part = 0;     // which of several devices on one adapter; for the name alone
+
+  // For the card to answer in; 0: a minute, half an hour if it is software.
+  std::chrono::nanoseconds deadline{0};
 };
 
 // A device on a graphics processor. Errors: unsupported: no Vulkan, or the adapter lacks what is

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "device/cpu_rig.h"
+#include "device/rig.h"
 #include "reference/attention.h"
 #include "reference/kv_rounding.h"
 
@@ -69,11 +69,11 @@ Matrix kept_as(KvType type, const Matrix& values) {
 
 double scale_of(const Case& c) { return 1 / std::sqrt(double(c.head_dim)); }
 
-class CpuAttention : public testing::TestWithParam<const cpu::OpsKernels*> {
+class Attention : public testing::TestWithParam<TestDevice> {
  protected:
   static constexpr size_t kNumPages = 40;
 
-  std::unique_ptr<KvCache> make_cache(CpuRig& rig, const Case& c) {
+  std::unique_ptr<KvCache> make_cache(Rig& rig, const Case& c) {
     return std::move(rig.device().create_kv_cache({.num_layers = 2,
                                                    .num_pages = kNumPages,
                                                    .page_size = c.page_size,
@@ -97,8 +97,7 @@ class CpuAttention : public testing::TestWithParam<const cpu::OpsKernels*> {
   }
 
   // The whole sequence in chunks of `chunk` rows.
-  std::vector<float> run(CpuRig& rig, const Case& c, KvCache& cache, const Sequence& s,
-                         size_t chunk) {
+  std::vector<float> run(Rig& rig, const Case& c, KvCache& cache, const Sequence& s, size_t chunk) {
     std::vector<float> y;
     for (size_t t = 0; t < s.q.rows; t += chunk) {
       const size_t rows = std::min(chunk, s.q.rows - t);
@@ -118,8 +117,8 @@ class CpuAttention : public testing::TestWithParam<const cpu::OpsKernels*> {
   std::mt19937 random_{2};
 };
 
-TEST_P(CpuAttention, AgreesWithTheJudgeForAllShapes) {
-  CpuRig rig(*GetParam(), 2);
+TEST_P(Attention, AgreesWithTheJudgeForAllShapes) {
+  Rig rig(GetParam(), 2);
   for (const Case& c : kCases) {
     for (const size_t tokens : {1, 16, 17, 70, 600}) {
       Sequence s(random_, c, tokens);
@@ -129,14 +128,15 @@ TEST_P(CpuAttention, AgreesWithTheJudgeForAllShapes) {
       const Matrix wanted =
           reference::attention({c.num_heads, c.num_kv_heads, c.head_dim, scale_of(c)}, 0, s.q,
                                kept_as(c.type, s.k), kept_as(c.type, s.v));
-      expect_close(y, wanted, 5e-6, name(c) + ", tokens " + std::to_string(tokens));
+      expect_close(y, wanted, 5e-6 * GetParam().tolerance_scale,
+                   name(c) + ", tokens " + std::to_string(tokens));
     }
   }
 }
 
-TEST_P(CpuAttention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
-  CpuRig two(*GetParam(), 2);
-  CpuRig one(*GetParam(), 1);
+TEST_P(Attention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
+  Rig two(GetParam(), 2);
+  Rig one(GetParam(), 1);
   for (const Case& c : kCases) {
     Sequence s(random_, c, 540);  // past the first span
 
@@ -145,8 +145,8 @@ TEST_P(CpuAttention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
     const std::vector<float> whole = run(two, c, *cache, s, s.q.rows);
     const auto other = make_cache(one, c);
     expect_equal_bits(run(one, c, *other, s, s.q.rows), whole, name(c) + " one thread");
-    // Emulated, a whole sequence token by token takes a minute a case; three cases have the shapes.
-    const bool slow = GetParam() == emulated_kernels().ops && &c - kCases >= 3;
+    // A whole sequence token by token may take a minute a case; three cases have the shapes.
+    const bool slow = GetParam().is_slow && &c - kCases >= 3;
     for (const size_t chunk : {1, 3, 17, 100}) {
       if (slow && chunk < 17) continue;
       const auto fresh = make_cache(two, c);
@@ -156,8 +156,8 @@ TEST_P(CpuAttention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
   }
 }
 
-TEST_P(CpuAttention, HasEqualBitsWhateverSequencesAreInTheBatch) {
-  CpuRig rig(*GetParam(), 2);
+TEST_P(Attention, HasEqualBitsWhateverSequencesAreInTheBatch) {
+  Rig rig(GetParam(), 2);
   for (const Case& c : kCases) {
     std::vector<Sequence> sequences;
     for (const size_t tokens : {3, 64, 150, 1}) sequences.emplace_back(random_, c, tokens);
@@ -196,8 +196,8 @@ TEST_P(CpuAttention, HasEqualBitsWhateverSequencesAreInTheBatch) {
 
 // A page that another sequence has used holds what it left; if that overflowed, infinities. They
 // must not reach a row through the masked end of its last tile, as 0 * infinity would.
-TEST_P(CpuAttention, WhatLiesBehindTheLastPositionDoesNotMatter) {
-  CpuRig rig(*GetParam(), 2);
+TEST_P(Attention, WhatLiesBehindTheLastPositionDoesNotMatter) {
+  Rig rig(GetParam(), 2);
   const Case c = {4, 2, 16, 16, KvType::f16};
   Sequence dirt(random_, c, 16);
   for (double& value : dirt.k.values) value = 1e30;
@@ -214,8 +214,8 @@ TEST_P(CpuAttention, WhatLiesBehindTheLastPositionDoesNotMatter) {
 }
 
 // One position alone: its weight is 1, so that y is its value as it was kept.
-TEST_P(CpuAttention, KeepsNumbersOfEverySize) {
-  CpuRig rig(*GetParam(), 1);
+TEST_P(Attention, KeepsNumbersOfEverySize) {
+  Rig rig(GetParam(), 1);
   for (const KvType type : {KvType::f16, KvType::q8_0, KvType::fp8}) {
     const Case c = {1, 1, 64, 16, type};
     for (int exponent = -24; exponent <= 8; ++exponent) {
@@ -226,14 +226,15 @@ TEST_P(CpuAttention, KeepsNumbersOfEverySize) {
       const std::vector<float> y = run(rig, c, *cache, s, 1);
       const Matrix wanted = kept_as(type, s.v);
       for (size_t i = 0; i < y.size(); ++i) {
-        ASSERT_EQ(y[i], float(wanted.values[i])) << name(c) << " 2^" << exponent << ", value " << i;
+        expect_exact(y[i], float(wanted.values[i]), GetParam().rounding,
+                     name(c) + " 2^" + std::to_string(exponent));
       }
     }
   }
 }
 
-TEST_P(CpuAttention, Fp8CutsWhatIsTooLarge) {
-  CpuRig rig(*GetParam(), 1);
+TEST_P(Attention, Fp8CutsWhatIsTooLarge) {
+  Rig rig(GetParam(), 1);
   const Case c = {1, 1, 16, 16, KvType::fp8};
   Sequence s(random_, c, 1);
   const std::vector<double> sizes = {447, 449, 463, 465, 480, 1e4, 3e38};
@@ -243,12 +244,14 @@ TEST_P(CpuAttention, Fp8CutsWhatIsTooLarge) {
   deal_pages({&s}, c.page_size);
   const auto cache = make_cache(rig, c);
   const std::vector<float> y = run(rig, c, *cache, s, 1);
-  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], i % 2 == 0 ? 448.0f : -448.0f);
+  for (size_t i = 0; i < y.size(); ++i) {
+    expect_exact(y[i], i % 2 == 0 ? 448.0f : -448.0f, GetParam().rounding, "value");
+  }
 }
 
 // A model that computes nonsense is to be noticed, whatever its cache is kept in.
-TEST_P(CpuAttention, WhatIsNoNumberStaysNone) {
-  CpuRig rig(*GetParam(), 1);
+TEST_P(Attention, WhatIsNoNumberStaysNone) {
+  Rig rig(GetParam(), 1);
   for (const KvType type : {KvType::f32, KvType::f16, KvType::q8_0, KvType::fp8}) {
     for (const double bad : {std::nan(""), -std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       const Case c = {1, 1, 32, 16, type};
@@ -267,8 +270,7 @@ TEST_P(CpuAttention, WhatIsNoNumberStaysNone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuAttention, testing::ValuesIn(runnable_kernels()),
-                         [](const auto& param) { return std::string(param.param->isa); });
+INSTANTIATE_TEST_SUITE_P(Devices, Attention, testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace evener::device

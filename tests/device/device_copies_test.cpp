@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "device/cpu_rig.h"
+#include "device/rig.h"
 
 namespace evener::device {
 namespace {
@@ -31,7 +31,7 @@ std::string name(const KvCacheShape& shape) {
          " heads of " + std::to_string(shape.head_dim);
 }
 
-class CpuCopies : public testing::TestWithParam<const cpu::OpsKernels*> {
+class Copies : public testing::TestWithParam<TestDevice> {
  protected:
   std::unique_ptr<KvCache> make(const KvCacheShape& shape) {
     return std::move(rig_.device().create_kv_cache(shape)).value();
@@ -117,11 +117,11 @@ class CpuCopies : public testing::TestWithParam<const cpu::OpsKernels*> {
     return bytes;
   }
 
-  CpuRig rig_{*GetParam(), 2};
+  Rig rig_{GetParam(), 2};
   std::mt19937 random_{5};
 };
 
-TEST_P(CpuCopies, PagesWrittenBackElsewhereGiveEqualAttention) {
+TEST_P(Copies, PagesWrittenBackElsewhereGiveEqualAttention) {
   for (const KvCacheShape& shape : kKvShapes) {
     const auto cache = make(shape);
     const auto other = make(shape);
@@ -141,13 +141,12 @@ TEST_P(CpuCopies, PagesWrittenBackElsewhereGiveEqualAttention) {
   }
 }
 
-TEST_P(CpuCopies, APageTakesAtLeastWhatItsNumbersTake) {
+TEST_P(Copies, APageTakesAtLeastWhatItsNumbersTake) {
   for (const KvCacheShape& shape : kKvShapes) {
     const auto cache = make(shape);
+    EXPECT_GE(cache->stored_page_bytes(), shape.bytes_per_page()) << name(shape);
     if (shape.head_dim % 16 == 0) {
       EXPECT_EQ(cache->stored_page_bytes(), shape.bytes_per_page()) << name(shape);
-    } else {
-      EXPECT_GT(cache->stored_page_bytes(), shape.bytes_per_page()) << name(shape);
     }
   }
   for (const StateCacheShape& shape : kStateShapes) {
@@ -155,7 +154,7 @@ TEST_P(CpuCopies, APageTakesAtLeastWhatItsNumbersTake) {
   }
 }
 
-TEST_P(CpuCopies, ACopiedStateGoesOnLikeTheFirstAndApartFromIt) {
+TEST_P(Copies, ACopiedStateGoesOnLikeTheFirstAndApartFromIt) {
   for (const StateCacheShape& shape : kStateShapes) {
     const auto cache = make(shape);
     for (const int32_t slot : {0, 1, 2, 3}) (void)advance(*cache, slot, 100 + unsigned(slot));
@@ -171,7 +170,7 @@ TEST_P(CpuCopies, ACopiedStateGoesOnLikeTheFirstAndApartFromIt) {
   }
 }
 
-TEST_P(CpuCopies, AStateWrittenBackElsewhereGoesOnWithEqualBits) {
+TEST_P(Copies, AStateWrittenBackElsewhereGoesOnWithEqualBits) {
   for (const StateCacheShape& shape : kStateShapes) {
     const auto cache = make(shape);
     (void)advance(*cache, 2, 1);
@@ -191,7 +190,7 @@ TEST_P(CpuCopies, AStateWrittenBackElsewhereGoesOnWithEqualBits) {
 }
 
 // A slot of a large model is copied by several threads.
-TEST_P(CpuCopies, LargeSlotsAreCopiedWhole) {
+TEST_P(Copies, LargeSlotsAreCopiedWhole) {
   const StateCacheShape shape = {.num_layers = 5,
                                  .num_slots = 2,
                                  .conv_taps = 4,
@@ -206,8 +205,7 @@ TEST_P(CpuCopies, LargeSlotsAreCopiedWhole) {
   EXPECT_EQ(state(*cache, 1), bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuCopies, testing::ValuesIn(runnable_kernels()),
-                         [](const auto& param) { return std::string(param.param->isa); });
+INSTANTIATE_TEST_SUITE_P(Devices, Copies, testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace evener::device

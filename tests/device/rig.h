@@ -1,8 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string>
@@ -23,14 +27,30 @@ struct EmulatedKernels {
 };
 EmulatedKernels emulated_kernels();
 
-// The kernels that can run here: those of the machine's instruction sets, and the emulated ones.
-std::vector<const cpu::OpsKernels*> runnable_kernels();
+// A device that tests run on.
+struct TestDevice {
+  std::string name;  // in names of tests: "avx2", "avx512_emulated", "vulkan"
+  // A device of its own with so many threads, or the one that all share, which has no threads.
+  std::function<std::shared_ptr<Device>(size_t num_threads)> make;
+  bool is_cpu = true;
+  bool is_slow = false;        // emulated, or a graphics driver without hardware
+  double tolerance_scale = 1;  // on distances from the judge
+  double rounding = 0;         // relative, of what the CPU computes exactly
+};
+std::ostream& operator<<(std::ostream& out, const TestDevice& device);
 
-// A CPU device with given kernels and threads, and the way between matrices and its memory. Random
-// numbers follow from the seed alone.
-class CpuRig {
+// The CPU with each set of kernels that can run here, the emulated ones among them; and, unless the
+// environment says EVENER_TEST_VULKAN=0, Vulkan's first adapter if there is one. Where Khronos'
+// validation layer is installed it watches Vulkan, and its complaints fail the test that ran.
+const std::vector<TestDevice>& test_devices();
+
+// The name of an instance of a suite that runs on each of them.
+std::string device_name(const testing::TestParamInfo<TestDevice>& instance);
+
+// A device and the way between matrices and its memory. Random numbers follow from the seed alone.
+class Rig {
  public:
-  CpuRig(const cpu::OpsKernels& kernels, size_t num_threads);
+  Rig(const TestDevice& device, size_t num_threads) : device_(device.make(num_threads)) {}
 
   Device& device() { return *device_; }
 
@@ -41,7 +61,7 @@ class CpuRig {
   std::vector<float> get(const Tensor& tensor);
 
  private:
-  std::unique_ptr<Device> device_;
+  std::shared_ptr<Device> device_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   size_t used_ = 0;  // floats of the last buffer
 };
@@ -55,6 +75,9 @@ reference::Matrix rows_of(const reference::Matrix& values, size_t begin, size_t 
 // |got - wanted| <= tolerance * (1 + |wanted|) everywhere.
 void expect_close(std::span<const float> got, const reference::Matrix& wanted, double tolerance,
                   const std::string& what);
+
+// |got - wanted| <= rounding * |wanted|: equal where rounding is 0.
+void expect_exact(float got, float wanted, double rounding, const std::string& what);
 
 // Equal bits; the first difference is named.
 void expect_equal_bits(std::span<const float> a, std::span<const float> b, const std::string& what);

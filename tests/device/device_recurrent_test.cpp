@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "device/cpu_rig.h"
+#include "device/rig.h"
 #include "reference/conv.h"
 #include "reference/delta_net.h"
 
@@ -55,11 +55,11 @@ Matrix join_rows(const Matrix& a, const Matrix& b) {
   return joined;
 }
 
-class CpuRecurrent : public testing::TestWithParam<const cpu::OpsKernels*> {
+class Recurrent : public testing::TestWithParam<TestDevice> {
  protected:
   static constexpr size_t kLayer = 1;
 
-  std::unique_ptr<StateCache> make_cache(CpuRig& rig, const Case& c) {
+  std::unique_ptr<StateCache> make_cache(Rig& rig, const Case& c) {
     return std::move(rig.device().create_state_cache({.num_layers = 2,
                                                       .num_slots = 4,
                                                       .conv_taps = c.conv_taps,
@@ -69,14 +69,14 @@ class CpuRecurrent : public testing::TestWithParam<const cpu::OpsKernels*> {
         .value();
   }
 
-  std::vector<float> conv_batch(CpuRig& rig, StateCache& cache, const Batch& batch, const Matrix& x,
+  std::vector<float> conv_batch(Rig& rig, StateCache& cache, const Batch& batch, const Matrix& x,
                                 const Matrix& taps) {
     const Tensor y = rig.empty(x.rows, x.cols, 3);
     rig.device().causal_conv_silu(cache, kLayer, batch, rig.put(x, 1), rig.put(taps, 2), y);
     return rig.get(y);
   }
 
-  std::vector<float> delta_batch(CpuRig& rig, StateCache& cache, const Batch& batch, const Case& c,
+  std::vector<float> delta_batch(Rig& rig, StateCache& cache, const Batch& batch, const Case& c,
                                  const reference::DeltaNetInput& in) {
     const Tensor y = rig.empty(batch.num_rows, c.num_value_heads * c.head_dim, 5);
     rig.device().gated_delta_net(cache, kLayer, batch,
@@ -93,7 +93,7 @@ class CpuRecurrent : public testing::TestWithParam<const cpu::OpsKernels*> {
   }
 
   // A whole sequence on one slot in chunks.
-  std::vector<float> conv(CpuRig& rig, const Case& c, const Matrix& x, const Matrix& taps,
+  std::vector<float> conv(Rig& rig, const Case& c, const Matrix& x, const Matrix& taps,
                           size_t chunk) {
     const auto cache = make_cache(rig, c);
     return in_chunks(x.rows, chunk, [&](const Batch& batch, size_t t) {
@@ -101,7 +101,7 @@ class CpuRecurrent : public testing::TestWithParam<const cpu::OpsKernels*> {
     });
   }
 
-  std::vector<float> delta(CpuRig& rig, const Case& c, const reference::DeltaNetInput& in,
+  std::vector<float> delta(Rig& rig, const Case& c, const reference::DeltaNetInput& in,
                            size_t chunk) {
     const auto cache = make_cache(rig, c);
     return in_chunks(in.qkv.rows, chunk, [&](const Batch& batch, size_t t) {
@@ -129,14 +129,15 @@ class CpuRecurrent : public testing::TestWithParam<const cpu::OpsKernels*> {
   std::mt19937 random_{3};
 };
 
-TEST_P(CpuRecurrent, TheConvolutionAgreesWithTheJudgeAndHasEqualBitsForAnyChunks) {
-  CpuRig two(*GetParam(), 2);
-  CpuRig one(*GetParam(), 1);
+TEST_P(Recurrent, TheConvolutionAgreesWithTheJudgeAndHasEqualBitsForAnyChunks) {
+  Rig two(GetParam(), 2);
+  Rig one(GetParam(), 1);
   for (const Case& c : kCases) {
     const Matrix x = random_matrix(random_, 70, channels_of(c));
     const Matrix taps = random_matrix(random_, channels_of(c), c.conv_taps);
     const std::vector<float> whole = conv(two, c, x, taps, 70);
-    expect_close(whole, reference::causal_conv_silu(x, taps), 2e-6, name(c));
+    expect_close(whole, reference::causal_conv_silu(x, taps), 2e-6 * GetParam().tolerance_scale,
+                 name(c));
     expect_equal_bits(conv(one, c, x, taps, 70), whole, name(c) + " one thread");
     for (const size_t chunk : {1, 2, 3, 17}) {
       expect_equal_bits(conv(two, c, x, taps, chunk), whole,
@@ -145,13 +146,13 @@ TEST_P(CpuRecurrent, TheConvolutionAgreesWithTheJudgeAndHasEqualBitsForAnyChunks
   }
 }
 
-TEST_P(CpuRecurrent, TheDeltaNetAgreesWithTheJudgeAndHasEqualBitsForAnyChunks) {
-  CpuRig two(*GetParam(), 2);
-  CpuRig one(*GetParam(), 1);
+TEST_P(Recurrent, TheDeltaNetAgreesWithTheJudgeAndHasEqualBitsForAnyChunks) {
+  Rig two(GetParam(), 2);
+  Rig one(GetParam(), 1);
   for (const Case& c : kCases) {
     const reference::DeltaNetInput in = random_input(random_, c, 100);
     const std::vector<float> whole = delta(two, c, in, 100);
-    expect_close(whole, reference::gated_delta_net(in), 5e-6, name(c));
+    expect_close(whole, reference::gated_delta_net(in), 5e-6 * GetParam().tolerance_scale, name(c));
     expect_equal_bits(delta(one, c, in, 100), whole, name(c) + " one thread");
     for (const size_t chunk : {1, 3, 17, 33}) {
       expect_equal_bits(delta(two, c, in, chunk), whole,
@@ -160,8 +161,8 @@ TEST_P(CpuRecurrent, TheDeltaNetAgreesWithTheJudgeAndHasEqualBitsForAnyChunks) {
   }
 }
 
-TEST_P(CpuRecurrent, SlicesOfABatchDoNotTouchEachOther) {
-  CpuRig rig(*GetParam(), 2);
+TEST_P(Recurrent, SlicesOfABatchDoNotTouchEachOther) {
+  Rig rig(GetParam(), 2);
   const Case c = kCases[0];
   const Matrix taps = random_matrix(random_, channels_of(c), c.conv_taps);
   const auto a = random_input(random_, c, 2);
@@ -186,8 +187,8 @@ TEST_P(CpuRecurrent, SlicesOfABatchDoNotTouchEachOther) {
                     delta(rig, c, b, 40), "delta net");
 }
 
-TEST_P(CpuRecurrent, AResetSlotStartsAnewAndTheOthersKeepTheirState) {
-  CpuRig rig(*GetParam(), 2);
+TEST_P(Recurrent, AResetSlotStartsAnewAndTheOthersKeepTheirState) {
+  Rig rig(GetParam(), 2);
   const Case c = kCases[5];
   const auto in = random_input(random_, c, 20);
   const auto cache = make_cache(rig, c);
@@ -205,8 +206,7 @@ TEST_P(CpuRecurrent, AResetSlotStartsAnewAndTheOthersKeepTheirState) {
   EXPECT_NE(run(1), first);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryIsa, CpuRecurrent, testing::ValuesIn(runnable_kernels()),
-                         [](const auto& param) { return std::string(param.param->isa); });
+INSTANTIATE_TEST_SUITE_P(Devices, Recurrent, testing::ValuesIn(test_devices()), device_name);
 
 }  // namespace
 }  // namespace evener::device

@@ -1,0 +1,96 @@
+#include "device/vulkan/batch_data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace evener::device::vulkan {
+namespace {
+
+template <class T>
+uint64_t bring_values(Steps& steps, const std::vector<T>& values) {
+  // Powers of two: a page more must not move what is brought along behind.
+  const size_t bytes = values.size() * sizeof(T);
+  const SharedPiece piece = steps.bring(std::bit_ceil(std::max<size_t>(bytes, 256)));
+  if (piece.host != nullptr) std::memcpy(piece.host, values.data(), bytes);
+  return piece.address;
+}
+
+}  // namespace
+
+std::vector<uint32_t> BatchData::flatten(const Batch& batch) {
+  std::vector<uint32_t> words;
+  for (const Slice& slice : batch.slices) {
+    words.push_back(uint32_t(slice.first_row));
+    words.push_back(uint32_t(slice.num_rows));
+    words.push_back(uint32_t(slice.first_position));
+    words.push_back(uint32_t(slice.state_slot));
+    words.push_back(uint32_t(slice.pages.size()));
+    for (const int32_t page : slice.pages) words.push_back(uint32_t(page));
+  }
+  return words;
+}
+
+const BatchData::Addresses& BatchData::get(Steps& steps, const Batch& batch, size_t unit_rows) {
+  size_t row = 0;
+  for (const Slice& slice : batch.slices) {
+    EVENER_ASSERT(slice.first_row == row);
+    row += slice.num_rows;
+  }
+  EVENER_ASSERT(row == batch.num_rows);
+
+  std::vector<uint32_t> words = flatten(batch);
+  const bool is_there = number_ == steps.number() && words == known_;
+  if (!is_there) {
+    known_ = std::move(words);
+    number_ = steps.number();
+    unit_rows_ = 0;
+    bring(steps, batch);
+  }
+  if (unit_rows != 0 && unit_rows != unit_rows_) {
+    unit_rows_ = unit_rows;
+    bring_units(steps, batch, unit_rows);
+  }
+  return addresses_;
+}
+
+void BatchData::bring(Steps& steps, const Batch& batch) {
+  std::vector<RowPlace> rows;
+  std::vector<SlicePlace> slices;
+  std::vector<int32_t> pages;
+  for (const Slice& slice : batch.slices) {
+    const auto slot = uint32_t(std::max(slice.state_slot, 0));
+    if (slice.num_rows > 0) {
+      slices.push_back({uint32_t(slice.first_row), uint32_t(slice.num_rows), slot});
+    }
+    for (size_t i = 0; i < slice.num_rows; ++i) {
+      rows.push_back({uint32_t(slice.first_row), uint32_t(slice.first_position + i),
+                      uint32_t(pages.size()), slot});
+    }
+    pages.insert(pages.end(), slice.pages.begin(), slice.pages.end());
+  }
+  addresses_.rows = bring_values(steps, rows);
+  addresses_.slices = bring_values(steps, slices);
+  addresses_.num_slices = slices.size();
+  addresses_.pages = bring_values(steps, pages);
+}
+
+void BatchData::bring_units(Steps& steps, const Batch& batch, size_t unit_rows) {
+  std::vector<AttentionUnit>& units = addresses_.host_units;
+  units.clear();
+  uint32_t pages = 0;
+  for (const Slice& slice : batch.slices) {
+    for (size_t i = 0; i < slice.num_rows; i += unit_rows) {
+      units.push_back({uint32_t(slice.first_row + i),
+                       uint32_t(std::min(unit_rows, slice.num_rows - i)),
+                       uint32_t(slice.first_position + i), pages});
+    }
+    pages += uint32_t(slice.pages.size());
+  }
+  addresses_.units = bring_values(steps, units);
+}
+
+}  // namespace evener::device::vulkan
