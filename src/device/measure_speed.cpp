@@ -46,6 +46,8 @@ class SpeedMeter {
     return meter;
   }
 
+  Status status() const { return device_->status(); }
+
   double bytes_per_s() {
     return double(kNumWeights * weights_.front()->size_bytes()) / least_seconds(1);
   }
@@ -97,7 +99,9 @@ Result<std::vector<DeviceSpeed>> measure_speeds(const std::vector<std::string>& 
       together.arrive_and_wait();
       if (meter) speeds[i].bytes_per_s = meter->bytes_per_s();
       together.arrive_and_wait();
-      if (meter) speeds[i].operations_per_s = meter->operations_per_s();
+      if (!meter) return;
+      speeds[i].operations_per_s = meter->operations_per_s();
+      done[i] = meter->status();
     });
   }
   for (std::thread& thread : threads) thread.join();

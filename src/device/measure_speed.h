@@ -17,7 +17,7 @@ struct DeviceSpeed {
 
 // All devices at the same time, as they will work together, each on a thread of its own: what they
 // share they get in part. Takes some tenths of a second and 80 MB on each device. Errors: as
-// create_device; out_of_memory.
+// create_device; out_of_memory; as Device::status.
 Result<std::vector<DeviceSpeed>> measure_speeds(const std::vector<std::string>& names,
                                                 size_t num_threads);
 

@@ -1,16 +1,18 @@
 """Graphics cards as a person meets them: what lists them, what they are called, and what is said where there are none.
 
-Runs with whatever adapter there is; most machines that build have a software one. Skipped without any. Nothing is computed
-on them here.
+Runs with whatever adapter there is; most machines that build have a software one. Skipped without any. How right the
+numbers are, the tests of the device say; here they only have to be those that a processor comes to, nearly.
 """
 
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
+import tempfile
 
-from harness import SKIPPED, contains, equal, run, run_tests
+from harness import SKIPPED, Server, contains, equal, request, run, run_tests
 
 NO_DRIVER = {"VK_ICD_FILENAMES": "/nonexistent.json", "VK_DRIVER_FILES": "/nonexistent.json"}
 
@@ -66,6 +68,58 @@ def test_bad_words_for_a_card_are_refused(evener, data):
             status, out, err = run(evener, *command)
             equal((status, out), (2, ""))
             contains(err, message)
+
+
+def logits(evener, model, folder, *words):
+    path = os.path.join(folder, "l.npy")
+    status, _, err = run(evener, "logits", model, "--tokens", "1,2,3,4,5", "--out", path, *words)
+    if status != 0:
+        raise AssertionError(err)
+    with open(path, "rb") as file:
+        content = file.read()
+    header = struct.unpack("<H", content[8:10])[0]
+    return struct.unpack(f"<{(len(content) - 10 - header) // 4}f", content[10 + header:])
+
+
+def test_a_card_computes_what_a_processor_computes(evener, data):
+    with tempfile.TemporaryDirectory() as folder:
+        for family in ("llama", "qwen35", "qwen3moe"):
+            model = os.path.join(data, "models", family + ".gguf")
+            here = logits(evener, model, folder, "--devices", "cpu:0")
+            there = logits(evener, model, folder, "--devices", "vulkan:0")
+            equal(len(there), len(here))
+            largest = max(abs(value) for value in here)
+            apart = max(abs(a - b) for a, b in zip(here, there))
+            if not 0 < largest < 100 or not apart < 0.01 * largest:
+                raise AssertionError(f"{family}: {apart} apart, of {largest}")
+            stages = logits(evener, model, folder, "--devices", "vulkan:0,vulkan:0#1", "--stages", "2", "--split", "1")
+            equal(stages == there, True)
+
+
+def test_cards_and_processors_share_a_model(evener, data):
+    model = os.path.join(data, "models", "llama.gguf")
+    for words in (("--devices", "vulkan:0,cpu:0", "--stages", "2", "--split", "1"), ("--devices", "cpu:0,vulkan:0", "--tp", "2")):
+        with tempfile.TemporaryDirectory() as folder:
+            here = logits(evener, model, folder, "--devices", "cpu:0")
+            shared = logits(evener, model, folder, *words)
+            equal(max(abs(a - b) for a, b in zip(here, shared)) < 0.01 * max(abs(value) for value in here), True)
+
+
+def test_a_card_serves(evener, data):
+    with Server(evener, "--device", "vulkan:0", "--ctx", "512") as server:
+        body = {"messages": [{"role": "user", "content": "Tell me a story about a cat."}], "max_tokens": 4, "temperature": 0}
+        status, _, text = request(server.url + "/v1/chat/completions", body)
+        equal(status, 200)
+        contains(text, '"finish_reason":"length"')
+        equal(request(server.url + "/health")[0], 200)
+        contains(server.log(), "vulkan:0 (")
+
+
+def test_the_times_of_a_card_are_told(evener, data):
+    status, _, err = run(evener, "run", "--device", "vulkan:0", "-n", "2", "--timing", "hi")
+    equal(status, 0)
+    for word in ("dense", "elementwise", "copies", "together"):
+        contains(err, word)
 
 
 def test_without_a_driver_there_is_a_remedy(evener, data):

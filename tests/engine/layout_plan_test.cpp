@@ -95,6 +95,22 @@ TEST(PlanRanks, DevicesThatAreAlikeShareLayersWithoutBeingMeasured) {
                            std::to_string(plan->layout.borders[0]) + ", the devices being alike");
 }
 
+// With whatever adapter there is: a software one on most machines that build.
+TEST(PlanRanks, DevicesOnOneCardAreAlike) {
+  EngineOptions options = two_cores("llama");
+  options.parallel.devices = {"vulkan:0", "vulkan:0#1"};
+  options.parallel.num_stages = 2;
+  const auto plan = plan_ranks(open_golden("llama"), options);
+  if (!plan && plan.error().code == Code::unsupported) GTEST_SKIP() << to_string(plan.error());
+  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
+  EXPECT_EQ(plan->devices, options.parallel.devices);
+  EXPECT_TRUE(plan->why.ends_with(", the devices being alike")) << plan->why;
+  options.parallel.devices = {"vulkan:0", "vulkan:00"};
+  const auto twice = plan_ranks(open_golden("llama"), options);
+  ASSERT_FALSE(twice.has_value());
+  EXPECT_EQ(twice.error().why, "it is the same device as 'vulkan:0'");
+}
+
 TEST(PlanRanks, AMeasuredRatioIsOneThatWorksAndIsTold) {
   if (!has_two_cores()) GTEST_SKIP() << "needs two cores";
   EngineOptions options = two_cores("llama");

@@ -48,7 +48,8 @@ class LostDevice : public testing::Test {
   LostDevice() : file_(std::make_shared<gguf::File>(*open_model(model_path("qwen35")))) {}
 
   // The last rank has the device that can be lost, under this name.
-  RankSeats seats(const parallel::Layout& layout, const std::string& name) {
+  RankSeats seats(const parallel::Layout& layout, const std::string& name,
+                  const std::string& inside = kHere) {
     const auto parts = *model::cut_model(*file_, layout);
     RankSeats all{.layout = layout, .seats = {}};
     for (size_t rank = 0; rank < parts.size(); ++rank) {
@@ -60,7 +61,7 @@ class LostDevice : public testing::Test {
       if (rank + 1 == parts.size()) {
         seat.device_name = name;
         seat.device =
-            std::make_shared<device::LossyDevice>(*device::create_device(kHere, 0), fate_);
+            std::make_shared<device::LossyDevice>(*device::create_device(inside, 0), fate_);
       }
       seat.model = *model::load_model(*file_, parts[rank], *seat.device, {});
       all.seats.push_back(std::move(seat));
@@ -174,6 +175,20 @@ TEST_F(LostDevice, ThatDoesNotComeBackIsDoneWithout) {
   EXPECT_EQ(lost, std::vector<std::string>{kNowhere});
   EXPECT_TRUE(say(*ranks).has_value());
   EXPECT_EQ(ranks->report().state, ReportState::degraded);
+}
+
+// With whatever adapter there is: a software one on most machines that build.
+TEST_F(LostDevice, ThatIsACardIsMadeAnew) {
+  const std::string card = "vulkan:0";
+  const auto probe = device::create_device(card, 0);
+  if (!probe) GTEST_SKIP() << to_string(probe.error());
+  const auto ranks = *SoloRanks::create(seats({}, card, card), {.memory = kSmall});
+  const std::vector<float> expected = *say(*ranks);
+  fate_->is_lost = true;
+  ASSERT_FALSE(say(*ranks).has_value());
+  const auto restarted = ranks->restart();
+  ASSERT_TRUE(restarted.has_value()) << to_string(restarted.error());
+  EXPECT_EQ(*say(*ranks), expected);
 }
 
 TEST_F(LostDevice, IsRenewedWithItsWeightsUnlessTheyAreInUse) {

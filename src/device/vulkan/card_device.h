@@ -32,6 +32,8 @@ class CardDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   Status bind_thread() override { return {}; }
+  Status status() const override { return steps_->status(); }
+  bool measure(std::shared_ptr<WorkTimes> times) override;
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override;
   Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override;
   Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) override;
