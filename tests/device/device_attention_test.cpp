@@ -121,6 +121,7 @@ TEST_P(Attention, AgreesWithTheJudgeForAllShapes) {
   Rig rig(GetParam(), 2);
   for (const Case& c : kCases) {
     for (const size_t tokens : {1, 16, 17, 70, 600}) {
+      if (GetParam().is_slow && tokens == 600 && c.num_heads * c.head_dim > 500) continue;
       Sequence s(random_, c, tokens);
       deal_pages({&s}, c.page_size);
       const auto cache = make_cache(rig, c);
@@ -145,10 +146,10 @@ TEST_P(Attention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
     const std::vector<float> whole = run(two, c, *cache, s, s.q.rows);
     const auto other = make_cache(one, c);
     expect_equal_bits(run(one, c, *other, s, s.q.rows), whole, name(c) + " one thread");
-    // A whole sequence token by token may take a minute a case; three cases have the shapes.
-    const bool slow = GetParam().is_slow && &c - kCases >= 3;
+    // A whole sequence token by token may take a minute a case: the first has the shapes.
+    const bool slow = GetParam().is_slow && &c - kCases >= 1;
     for (const size_t chunk : {1, 3, 17, 100}) {
-      if (slow && chunk < 17) continue;
+      if (slow && chunk != 100) continue;
       const auto fresh = make_cache(two, c);
       expect_equal_bits(run(two, c, *fresh, s, chunk), whole,
                         name(c) + " chunk " + std::to_string(chunk));

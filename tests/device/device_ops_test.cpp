@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -173,6 +174,80 @@ TEST_P(Ops, AddAndGatherRowsDoWhatTheySay) {
     expect_equal_bits(rig_.get(gathered.row_range(i, 1)),
                       rig_.get(target.row_range(size_t(rows[i]), 1)), "row");
   }
+}
+
+// Memory that was used before is as fresh as any, and large tensors go in pieces.
+TEST_P(Ops, FreshMemoryIsZeroAndLargeTensorsComeBackWhole) {
+  constexpr size_t kRows = 2500;
+  constexpr size_t kCols = 2000;
+  constexpr size_t kStride = kCols + 3;
+  std::vector<float> values(kRows * kCols);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = float(i % 8191) + 1;
+  for (int round = 0; round < 2; ++round) {
+    const auto buffer = rig_.device().allocate(kRows * kStride * sizeof(float)).value();
+    EXPECT_GE(buffer->size_bytes(), kRows * kStride * sizeof(float));
+    const Tensor all = {buffer.get(), 0, kRows, kStride, kStride};
+    EXPECT_EQ(std::ranges::count(rig_.get(all), 0.0F), ptrdiff_t(kRows * kStride)) << round;
+    rig_.device().write(values, all.columns(2, kCols));
+    EXPECT_EQ(rig_.get(all.columns(2, kCols)), values);
+    EXPECT_EQ(std::ranges::count(rig_.get(all), 0.0F), ptrdiff_t(3 * kRows)) << round;
+  }
+}
+
+TEST_P(Ops, WhatTheHostSeesOfATensorIsTheTensor) {
+  const Matrix x = random_matrix(random_, 3, 40);
+  const Tensor y = rig_.put(x, 6);
+  rig_.device().add(rig_.put(x), y);
+  const std::vector<float> doubled = rig_.get(y);
+  float* const host = rig_.device().host_data(y);
+  if (host == nullptr) return;
+  for (size_t i = 0; i < doubled.size(); ++i) {
+    ASSERT_EQ(host[i / 40 * y.stride + i % 40], doubled[i]) << i;
+  }
+  for (size_t r = 0; r < 3; ++r) host[r * y.stride + r] = float(r);
+  const Tensor sum = rig_.put(Matrix(3, 40));
+  rig_.device().add(y, sum);
+  std::vector<float> wanted = doubled;
+  for (size_t r = 0; r < 3; ++r) wanted[r * 40 + r] = float(r);
+  EXPECT_EQ(rig_.get(sum), wanted);
+}
+
+// What a device has yet to run when its memory goes is nobody's result.
+TEST_P(Ops, MemoryMayGoBeforeWhatUsesItIsRead) {
+  const Matrix x = random_matrix(random_, 30, 500);
+  const Tensor kept = rig_.put(x);
+  {
+    const auto buffer = rig_.device().allocate(30 * 500 * sizeof(float)).value();
+    const Tensor gone = {buffer.get(), 0, 30, 500, 500};
+    rig_.device().add(kept, gone);
+    rig_.device().add(gone, kept);
+  }
+  Matrix doubled = x;
+  for (double& value : doubled.values) value *= 2;
+  expect_close(rig_.get(kept), doubled, 1e-7, "twice");
+}
+
+TEST_P(Ops, MemoryThatNoMachineHasIsAnError) {
+  EXPECT_EQ(rig_.device().allocate(size_t{1} << 60).error().code, Code::out_of_memory);
+  KvCacheShape kv = {.num_layers = 1,
+                     .num_pages = size_t{1} << 45,
+                     .page_size = 16,
+                     .num_kv_heads = 1,
+                     .head_dim = 16,
+                     .type = KvType::f16};
+  EXPECT_EQ(rig_.device().create_kv_cache(kv).error().code, Code::out_of_memory);
+  kv.num_pages = std::numeric_limits<size_t>::max() / 4;
+  EXPECT_EQ(rig_.device().create_kv_cache(kv).error().code, Code::out_of_memory);
+  kv.num_pages = 1;
+  kv.type = KvType::q8_0;
+  EXPECT_EQ(rig_.device().create_kv_cache(kv).error().code, Code::unsupported);
+  const StateCacheShape state = {.num_layers = 1,
+                                 .num_slots = std::numeric_limits<size_t>::max() / 1000,
+                                 .conv_taps = 4,
+                                 .conv_channels = 48,
+                                 .num_value_heads = 1,
+                                 .head_dim = 16};
+  EXPECT_EQ(rig_.device().create_state_cache(state).error().code, Code::out_of_memory);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Ops, testing::ValuesIn(test_devices()), device_name);

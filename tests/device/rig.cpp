@@ -2,15 +2,12 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include "device/cpu/cpu_node.h"
 #include "device/cpu/isa.h"
 #include "device/cpu/kernel_device.h"
-#include "device/vulkan/instance.h"
+#include "device/tested_vulkan.h"
 #include "device/vulkan/vulkan_device.h"
 
 namespace evener::device {
@@ -54,44 +51,14 @@ TestDevice cpu_device(const cpu::OpsKernels& kernels) {
   return {.name = kernels.isa, .make = make, .is_slow = &kernels == emulated_kernels().ops};
 }
 
-bool has_validation_layer() {
-  for (const std::filesystem::path folder :
-       {"/usr/share/vulkan/explicit_layer.d", "/etc/vulkan/explicit_layer.d"}) {
-    if (std::filesystem::exists(folder / "VkLayer_khronos_validation.json")) return true;
-  }
-  return false;
-}
-
-// A driver takes a quarter of a second to start, which ctest, case by case, need not wait for where
-// the case is one of the CPU.
-bool is_wanted() {
-  const char* const wanted = std::getenv("EVENER_TEST_VULKAN");
-  if (wanted != nullptr && std::string_view(wanted) == "0") return false;
-  const std::string filter = GTEST_FLAG_GET(filter);
-  return filter.find('*') != std::string::npos || filter.find("vulkan") != std::string::npos;
-}
-
-// Vulkan as tests use it, and the device that they share: some drivers take long to make one. Null
-// where there is none.
-struct Vulkan {
-  std::shared_ptr<vulkan::Instance> instance;
-  std::shared_ptr<Device> device;
-
-  Vulkan() {
-    if (!is_wanted()) return;
-    if (has_validation_layer()) setenv("EVENER_VULKAN_VALIDATION", "1", 0);
-    if (auto got = vulkan::Instance::get(); got.has_value()) instance = *std::move(got);
-  }
-  size_t num_complaints() const { return instance ? instance->num_complaints() : 0; }
-};
-
-Vulkan& shared_vulkan() {
-  static Vulkan vulkan;
-  return vulkan;
+// All tests share one: some drivers take long to make it. Null until the first test asks.
+std::shared_ptr<Device>& kept_vulkan_device() {
+  static std::shared_ptr<Device> device;
+  return device;
 }
 
 std::shared_ptr<Device> shared_vulkan_device(size_t) {
-  std::shared_ptr<Device>& device = shared_vulkan().device;
+  std::shared_ptr<Device>& device = kept_vulkan_device();
   if (device == nullptr) {
     auto made = vulkan::create_vulkan_device({});
     if (!made.has_value()) ADD_FAILURE() << to_string(made.error());
@@ -111,30 +78,17 @@ TestDevice vulkan_device(const vulkan::Adapter& adapter) {
           .rounding = 4 * 0x1p-24};
 }
 
-// Fails the test in which Vulkan was used in a wrong way.
-class ComplaintsFail : public testing::EmptyTestEventListener {
-  void OnTestStart(const testing::TestInfo&) override {
-    num_before_ = shared_vulkan().num_complaints();
-  }
-  void OnTestEnd(const testing::TestInfo&) override {
-    EXPECT_EQ(shared_vulkan().num_complaints(), num_before_) << "Vulkan's validation complains";
-  }
-  size_t num_before_ = 0;
-};
-
 // Gives the device back while everything that it needs is still there.
 class ClosesVulkan : public testing::Environment {
   void TearDown() override {
-    shared_vulkan().device.reset();
-    EXPECT_EQ(shared_vulkan().num_complaints(), 0u) << "Vulkan's validation complains";
+    kept_vulkan_device().reset();
+    expect_no_complaints();
   }
 };
 
 [[maybe_unused]] const bool kIsWatched = [] {
-  testing::UnitTest::GetInstance()->listeners().Append(
-      std::make_unique<ComplaintsFail>().release());
   testing::AddGlobalTestEnvironment(std::make_unique<ClosesVulkan>().release());
-  return true;
+  return fail_at_complaints();
 }();
 
 }  // namespace
@@ -156,7 +110,7 @@ const std::vector<TestDevice>& test_devices() {
     for (const cpu::OpsKernels* const kernels : runnable_kernels()) {
       devices.push_back(cpu_device(*kernels));
     }
-    if (const auto& instance = shared_vulkan().instance) {
+    if (const auto& instance = tested_vulkan()) {
       devices.push_back(vulkan_device(instance->adapters().front()));
     }
     return devices;

@@ -135,6 +135,7 @@ void read_features(const InstanceApi& api, VkPhysicalDevice device, const Extens
   need(in_12.scalarBlockLayout, "scalarBlockLayout");
   need(in_12.timelineSemaphore, "timelineSemaphore");
   need(in_13.shaderIntegerDotProduct, "shaderIntegerDotProduct");
+  need(in_13.maintenance4, "maintenance4");
   need(all.features.shaderInt64, "shaderInt64");
 }
 

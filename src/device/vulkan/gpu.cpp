@@ -110,6 +110,7 @@ Status Gpu::open() {
   VkPhysicalDeviceVulkan13Features in_13{};
   in_13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
   in_13.shaderIntegerDotProduct = VK_TRUE;
+  in_13.maintenance4 = VK_TRUE;
   VkPhysicalDeviceVulkan12Features in_12{};
   in_12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   in_12.pNext = &in_13;

@@ -41,7 +41,6 @@ void CardDevice::embedding(const Weight& weight, std::span<const int32_t> ids, c
   const auto& rows = static_cast<const HostRowsWeight&>(weight);
   EVENER_ASSERT(y.rows == ids.size());
   EVENER_ASSERT(y.cols == weight.inputs());
-  EVENER_ASSERT(y.stride == y.cols || y.rows <= 1);
   if (ids.empty()) return;
   const quant::Format* const format = quant::find_format(weight.dtype());
   steps_->begin();
@@ -59,8 +58,9 @@ void CardDevice::embedding(const Weight& weight, std::span<const int32_t> ids, c
     }
     std::memcpy(piece.host + i * row_bytes, row.data(), row_bytes);
   }
-  steps_->copy({.buffer = piece.buffer, .offset = piece.offset, .address = piece.address},
-               place_of(y), ids.size() * row_bytes, Work::embedding);
+  copy_rows({.address = piece.address, .stride = y.cols},
+            {.address = address_of(y), .stride = y.stride}, y.rows, y.cols, 0, Work::embedding, {},
+            touched(y));
 }
 
 void CardDevice::reset_state(StateCache& cache, int32_t slot) {

@@ -24,16 +24,18 @@ void store_q8_0(Floats from, Words to, uint block) {
     largest = max(largest, abs(value));
     is_number = is_number && !isnan(value) && !isinf(value);
   }
-  const float factor = largest > 0.0 && is_number ? divide(127.0, largest) : 0.0;
+  const uint scale = is_number ? half_bits(divide(largest, 127.0)) : 0x7e00u;
+  const float step = half_value(scale);
+  const float per_step = step > 0.0 ? divide(1.0, step) : 0.0;
   for (uint w = 0; w < 8; ++w) {
     uint word = 0;
     for (uint i = 0; i < 4; ++i) {
-      const int code = is_number ? int(roundEven(from.v[block * 32 + w * 4 + i] * factor)) : 127;
+      precise const float scaled = from.v[block * 32 + w * 4 + i] * per_step;
+      const int code = is_number ? int(clamp(roundEven(scaled), -127.0, 127.0)) : 127;
       word |= (uint(code) & 255u) << (8 * i);
     }
     to.v[block * 8 + w] = word;
   }
-  const uint scale = is_number ? half_bits(divide(largest, 127.0)) : 0x7e00u;
   const uint place = head_dim / 4 + block / 2;
   to.v[place] = (block & 1u) == 0u ? scale : to.v[place] | scale << 16;
 }

@@ -3,6 +3,8 @@
 // is no multiple of four bytes in a block, its scale, lies behind all blocks: weight_layout.h.
 //
 //     weight[i] = scale[i / 16] * code[i] + least[i / 16]
+//
+// Both halves of a unit share scale and least but in formats with HAS_HALVES.
 #include "halves.glsl"
 
 struct ActivationUnit {
@@ -54,6 +56,16 @@ uint word_of(Block b, uint index) { return b.body.v[b.first + index]; }
 uint head_half(Block b) { return (b.heads.v[b.index / 2] >> (16 * (b.index & 1u))) & 0xffffu; }
 uint head_byte(Block b) { return byte_of(b.heads.v[b.index / 4], b.index & 3u); }
 float head_scale(Block b) { return half_value(head_half(b)); }
+
+// Products of scales, rounded as they stand: what units are made of must not be multiplied out.
+float times(float a, float b) {
+  precise const float y = a * b;
+  return y;
+}
+vec2 times(float a, vec2 b) {
+  precise const vec2 y = a * b;
+  return y;
+}
 
 WeightUnit with_scale(float scale) {
   WeightUnit w;
@@ -150,6 +162,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_Q2_K)
+#define HAS_HALVES
 #define HAS_LEAST
 const uint kBlock = 256, kBodyWords = 21;
 WeightUnit decode(Block b, uint s, Words books) {
@@ -158,14 +171,15 @@ WeightUnit decode(Block b, uint s, Words books) {
   const float scale = half_value(word & 0xffffu);
   const float least = half_value(word >> 16);
   WeightUnit w;
-  w.scale = scale * vec2(subs & 15u, (subs >> 8) & 15u);
-  w.least = -least * vec2((subs >> 4) & 15u, subs >> 12);
+  w.scale = times(scale, vec2(subs & 15u, (subs >> 8) & 15u));
+  w.least = times(-least, vec2((subs >> 4) & 15u, subs >> 12));
   for (uint i = 0; i < 8; ++i) {
     w.codes[i] = (word_of(b, 4 + s / 4 * 8 + i) >> (2 * (s & 3u))) & 0x03030303u;
   }
   return w;
 }
 #elif defined(FORMAT_Q3_K)
+#define HAS_HALVES
 const uint kBlock = 256, kBodyWords = 27;
 int sub_scale(Block b, uint sub) {
   const uint low = byte_of(word_of(b, 24 + sub % 8 / 4), sub % 4) >> (sub < 8 ? 0 : 4);
@@ -173,8 +187,8 @@ int sub_scale(Block b, uint sub) {
   return int((low & 15u) | (high & 3u) << 4) - 32;
 }
 WeightUnit decode(Block b, uint s, Words books) {
-  WeightUnit w = with_scale(head_scale(b));
-  w.scale *= vec2(sub_scale(b, 2 * s), sub_scale(b, 2 * s + 1));
+  WeightUnit w = with_scale(0.0);
+  w.scale = times(head_scale(b), vec2(sub_scale(b, 2 * s), sub_scale(b, 2 * s + 1)));
   for (uint i = 0; i < 8; ++i) {
     const uint low = (word_of(b, 8 + s / 4 * 8 + i) >> (2 * (s & 3u))) & 0x03030303u;
     const uint high = (word_of(b, i) >> s) & 0x01010101u;
@@ -188,8 +202,8 @@ const uint kBlock = 256, kBodyWords = 36;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = word_of(b, 0);
   const uvec2 sub = k_scale_and_min(b, s);
-  WeightUnit w = with_scale(half_value(word & 0xffffu) * float(sub.x));
-  w.least = vec2(-half_value(word >> 16) * float(sub.y));
+  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(sub.x)));
+  w.least = vec2(times(-half_value(word >> 16), float(sub.y)));
   for (uint i = 0; i < 8; ++i) {
     w.codes[i] = (word_of(b, 4 + s / 2 * 8 + i) >> (4 * (s & 1u))) & 0x0f0f0f0fu;
   }
@@ -201,8 +215,8 @@ const uint kBlock = 256, kBodyWords = 44;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = word_of(b, 0);
   const uvec2 sub = k_scale_and_min(b, s);
-  WeightUnit w = with_scale(half_value(word & 0xffffu) * float(sub.x));
-  w.least = vec2(-half_value(word >> 16) * float(sub.y));
+  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(sub.x)));
+  w.least = vec2(times(-half_value(word >> 16), float(sub.y)));
   for (uint i = 0; i < 8; ++i) {
     const uint low = (word_of(b, 12 + s / 2 * 8 + i) >> (4 * (s & 1u))) & 0x0f0f0f0fu;
     w.codes[i] = low | ((word_of(b, 4 + i) >> s) & 0x01010101u) << 4;
@@ -210,13 +224,14 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_Q6_K)
+#define HAS_HALVES
 const uint kBlock = 256, kBodyWords = 52;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint h = s / 4;
   const uint quarter = s & 3u;
   const int subs = int(word_of(b, 48 + s / 2) >> (16 * (s & 1u)));
-  WeightUnit w = with_scale(head_scale(b));
-  w.scale *= vec2(bitfieldExtract(subs, 0, 8), bitfieldExtract(subs, 8, 8));
+  WeightUnit w = with_scale(0.0);
+  w.scale = times(head_scale(b), vec2(bitfieldExtract(subs, 0, 8), bitfieldExtract(subs, 8, 8)));
   for (uint i = 0; i < 8; ++i) {
     const uint low = word_of(b, h * 16 + (quarter & 1u) * 8 + i) >> (quarter < 2 ? 0 : 4);
     const uint high = word_of(b, 32 + h * 8 + i) >> (2 * quarter);
@@ -237,7 +252,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   const uint word = word_of(b, 0);
   const uint low = (word_of(b, 1) >> (4 * s)) & 15u;
   const uint high = (word >> (16 + 2 * s)) & 3u;
-  WeightUnit w = with_scale(half_value(word & 0xffffu) * float(int(low | high << 4) - 32));
+  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(int(low | high << 4) - 32)));
   EVENER_NIBBLES(w, 2 + 4 * s, iq4_levels)
   return w;
 }
@@ -250,6 +265,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_NVFP4)
+#define HAS_HALVES
 const uint kBlock = 64, kBodyWords = 9;
 float sub_scale(uint bits) {
   const uint exponent = (bits >> 3) & 15u;
@@ -334,7 +350,7 @@ const uint kBlock = 256, kBodyWords = 16;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = word_of(b, 2 * s + 1);
   const uint indices = word_of(b, 2 * s);
-  WeightUnit w = with_scale(head_scale(b) * (float(word >> 28) + 0.5) * 0.25);
+  WeightUnit w = with_scale(times(head_scale(b), (float(word >> 28) + 0.5) * 0.25));
   for (uint i = 0; i < 4; ++i) {
     const uint point = kIq2XxsGrid + 2 * byte_of(indices, i);
     const uint signs = even_signs((word >> (7 * i)) & 127u);
@@ -344,11 +360,12 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_IQ2_XS)
+#define HAS_HALVES
 const uint kBlock = 256, kBodyWords = 18;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint subs = byte_of(word_of(b, 16 + s / 4), s & 3u);
-  WeightUnit w = with_scale(head_scale(b));
-  w.scale *= (vec2(subs & 15u, subs >> 4) + 0.5) * 0.25;
+  WeightUnit w = with_scale(0.0);
+  w.scale = times(head_scale(b), (vec2(subs & 15u, subs >> 4) + 0.5) * 0.25);
   for (uint i = 0; i < 4; ++i) {
     const uint both = (word_of(b, 2 * s + i / 2) >> (16 * (i & 1u))) & 0xffffu;
     const uint point = kIq2XsGrid + 2 * (both & 511u);
@@ -359,14 +376,15 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_IQ2_S)
+#define HAS_HALVES
 const uint kBlock = 256, kBodyWords = 20;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint subs = byte_of(word_of(b, 18 + s / 4), s & 3u);
   const uint high = byte_of(word_of(b, 16 + s / 4), s & 3u);
   const uint low = word_of(b, s);
   const uint signs = word_of(b, 8 + s);
-  WeightUnit w = with_scale(head_scale(b));
-  w.scale *= (vec2(subs & 15u, subs >> 4) + 0.5) * 0.25;
+  WeightUnit w = with_scale(0.0);
+  w.scale = times(head_scale(b), (vec2(subs & 15u, subs >> 4) + 0.5) * 0.25);
   for (uint i = 0; i < 4; ++i) {
     const uint point = kIq2SGrid + 2 * (byte_of(low, i) | ((high >> (2 * i)) & 3u) << 8);
     w.codes[2 * i] = with_signs(books.v[point], byte_of(signs, i));
@@ -378,7 +396,7 @@ WeightUnit decode(Block b, uint s, Words books) {
 const uint kBlock = 256, kBodyWords = 24;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = word_of(b, 16 + s);
-  WeightUnit w = with_scale(head_scale(b) * (float(word >> 28) + 0.5) * 0.5);
+  WeightUnit w = with_scale(times(head_scale(b), (float(word >> 28) + 0.5) * 0.5));
   for (uint i = 0; i < 8; ++i) {
     const uint index = byte_of(word_of(b, 2 * s + i / 4), i & 3u);
     const uint signs = even_signs((word >> (i / 2 * 7)) & 127u) >> (4 * (i & 1u));
@@ -392,7 +410,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   const uint sub = (word_of(b, 26) >> (4 * s)) & 15u;
   const uint high = byte_of(word_of(b, 16 + s / 4), s & 3u);
   const uint signs = word_of(b, 18 + s);
-  WeightUnit w = with_scale(head_scale(b) * float(2 * sub + 1));
+  WeightUnit w = with_scale(times(head_scale(b), float(2 * sub + 1)));
   for (uint i = 0; i < 8; ++i) {
     const uint low = byte_of(word_of(b, 2 * s + i / 4), i & 3u);
     const uint point = kIq3SGrid + (low | ((high >> i) & 1u) << 8);
@@ -406,7 +424,7 @@ const uint kBlock = 256, kBodyWords = 12;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = (word_of(b, 8 + s / 2) >> (16 * (s & 1u))) & 0xffffu;
   const uint low = word_of(b, s);
-  WeightUnit w = with_scale(head_scale(b) * float(2 * ((word >> 12) & 7u) + 1) * 0.125);
+  WeightUnit w = with_scale(times(head_scale(b), float(2 * ((word >> 12) & 7u) + 1) * 0.125));
   const uint shift = (word >> 15) != 0u ? 0x11111111u : 0x0f0f0f0fu;
   for (uint i = 0; i < 4; ++i) {
     const uint point = kIq1Grid + 2 * (byte_of(low, i) | ((word >> (3 * i)) & 7u) << 8);
@@ -416,6 +434,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_IQ1_M)
+#define HAS_HALVES
 const uint kBlock = 256, kBodyWords = 14;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint first = word_of(b, 12);
@@ -426,8 +445,8 @@ WeightUnit decode(Block b, uint s, Words books) {
   const uint subs = word >> (6 * (s & 1u));
   const uint low = word_of(b, s);
   const uint high = word_of(b, 8 + s / 2) >> (16 * (s & 1u));
-  WeightUnit w = with_scale(half_value(h) * 0.125);
-  w.scale *= vec2(2 * (subs & 7u) + 1, 2 * ((subs >> 3) & 7u) + 1);
+  WeightUnit w = with_scale(0.0);
+  w.scale = times(half_value(h), vec2(2 * (subs & 7u) + 1, 2 * ((subs >> 3) & 7u) + 1) * 0.125);
   for (uint i = 0; i < 4; ++i) {
     const uint four = (high >> (4 * i)) & 15u;
     const uint point = kIq1Grid + 2 * (byte_of(low, i) | (four & 7u) << 8);
@@ -499,13 +518,23 @@ float product(WeightUnit w, ActivationUnit x) {
     first += dot4(w.codes[i], x.codes[i]);
     second += dot4(w.codes[i + 4], x.codes[i + 4]);
   }
-  precise const float a = w.scale.x * float(first);
-  precise float sum = fma(w.scale.y, float(second), a);
-#ifdef HAS_LEAST
-  sum = fma(w.least.x, float(bitfieldExtract(int(x.sums), 0, 16)), sum);
-  sum = fma(w.least.y, float(bitfieldExtract(int(x.sums), 16, 16)), sum);
+  // Inputs first: weights' scales may be near the ends of the range of floats.
+#ifdef HAS_HALVES
+  const float a = times(w.scale.x, times(x.scale, float(first)));
+  precise float y = fma(w.scale.y, times(x.scale, float(second)), a);
+#else
+  precise float y = times(w.scale.x, times(x.scale, float(first + second)));
 #endif
-  precise float y = sum * x.scale;
+#ifdef HAS_LEAST
+  const int sum_of_first = bitfieldExtract(int(x.sums), 0, 16);
+  const int sum_of_second = bitfieldExtract(int(x.sums), 16, 16);
+#ifdef HAS_HALVES
+  y = fma(w.least.x, times(x.scale, float(sum_of_first)), y);
+  y = fma(w.least.y, times(x.scale, float(sum_of_second)), y);
+#else
+  y = fma(w.least.x, times(x.scale, float(sum_of_first + sum_of_second)), y);
+#endif
+#endif
 #ifdef HAS_HALF_SUM
   y = fma(w.least.x, x.half_sum, y);
 #endif
