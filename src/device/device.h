@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -77,6 +78,10 @@ class Device {
   // Ok, or why nothing that was computed since is to be trusted: the device is lost, or did not
   // answer in time. It stays so.
   virtual Status status() const { return {}; }
+
+  // Calls `sign` several times a second while a call waits for what the device computes, on the
+  // thread of the call; an empty one: no more. A device that runs calls at once never waits.
+  virtual void while_waiting(std::function<void()> /*sign*/) {}
 
   // Adds the time of each kind of work to `times` from now on, and says true; false: the device
   // runs calls at once, and they are timed from outside.

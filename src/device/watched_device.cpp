@@ -10,11 +10,20 @@ class WatchedDevice final : public Device {
   WatchedDevice(std::shared_ptr<Device> device, DeviceWatch watch)
       : device_(std::move(device)), watch_(std::move(watch)) {
     if (watch_.times && device_->measure(watch_.times)) watch_.times = nullptr;
+    if (watch_.before_call) device_->while_waiting(watch_.before_call);
   }
+  ~WatchedDevice() override {
+    if (watch_.before_call) device_->while_waiting({});
+  }
+  WatchedDevice(const WatchedDevice&) = delete;
+  WatchedDevice& operator=(const WatchedDevice&) = delete;
 
   const DeviceInfo& info() const override { return device_->info(); }
   Status bind_thread() override { return device_->bind_thread(); }
   Status status() const override { return device_->status(); }
+  void while_waiting(std::function<void()> sign) override {
+    device_->while_waiting(std::move(sign));
+  }
   bool measure(std::shared_ptr<WorkTimes> times) override {
     return device_->measure(std::move(times));
   }

@@ -9,8 +9,9 @@
 namespace evener::device {
 
 struct DeviceWatch {
-  std::shared_ptr<WorkTimes> times = {};   // gets the time of each call; null: nobody wants it
-  std::function<void()> before_call = {};  // a sign of life, say; may be empty
+  std::shared_ptr<WorkTimes> times = {};  // gets the time of each call; null: nobody wants it
+  std::function<void()> before_call =
+      {};  // a sign of life, say, given in long waits too; may be empty
 };
 
 // A device that hands every call to another, on the same thread. Of one that records operations

@@ -33,6 +33,7 @@ class SeatedRank {
     std::shared_ptr<parallel::HangGate> gate = {};  // of a fault
   };
   explicit SeatedRank(Options options);
+  ~SeatedRank() { leave(); }  // what gives memory back may wait, and show signs of life meanwhile
 
   // On the rank's own thread, which is bound to its device from here on. Errors: as
   // model::RankMemory::create and parallel::self_test, naming the rank; all other ranks hear of it.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@ struct DeviceFate {
   std::atomic<bool> is_lost = false;
   std::shared_ptr<WorkTimes> times = {};  // that it was asked to measure into
   bool measures = false;
+  std::function<void()> sign = {};  // that it was asked to give while it waits
 };
 
 // Computes as the device inside, and says when it is lost.
@@ -32,6 +34,7 @@ class LossyDevice final : public Device {
                  .why = "VK_ERROR_DEVICE_LOST",
                  .remedy = {}};
   }
+  void while_waiting(std::function<void()> sign) override { fate_->sign = std::move(sign); }
   bool measure(std::shared_ptr<WorkTimes> times) override {
     if (fate_->measures) fate_->times = std::move(times);
     return fate_->measures;

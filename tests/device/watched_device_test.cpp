@@ -241,6 +241,19 @@ TEST(WatchedDevice, HandsOnThatItIsLost) {
   EXPECT_EQ(watched->status().error().why, "VK_ERROR_DEVICE_LOST");
 }
 
+TEST(WatchedDevice, GivesSignsOfLifeWhileTheDeviceWaits) {
+  const auto fate = std::make_shared<DeviceFate>();
+  size_t num_beats = 0;
+  {
+    const auto watched = watch_device(std::make_shared<LossyDevice>(cpu_device(), fate),
+                                      {.before_call = [&] { ++num_beats; }});
+    ASSERT_TRUE(fate->sign);
+    fate->sign();
+    EXPECT_EQ(num_beats, 1U);
+  }
+  EXPECT_FALSE(fate->sign) << "who is to be told is gone";
+}
+
 TEST(WatchedDevice, LeavesTheTimesToADeviceThatMeasuresItself) {
   const auto fate = std::make_shared<DeviceFate>();
   fate->measures = true;

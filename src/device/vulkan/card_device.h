@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -33,6 +35,9 @@ class CardDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   Status bind_thread() override { return {}; }
   Status status() const override { return steps_->status(); }
+  void while_waiting(std::function<void()> sign) override {
+    steps_->while_waiting(std::move(sign));
+  }
   bool measure(std::shared_ptr<WorkTimes> times) override;
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override;
   Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override;

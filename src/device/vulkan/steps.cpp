@@ -197,15 +197,29 @@ void Steps::submit() {
   ++num_steps_;
 }
 
-void Steps::wait_for(uint64_t value) {
-  if (value <= done_value_) return;
+// Bit by bit: a card may compute for longer than others wait for a sign of life.
+VkResult Steps::wait(uint64_t value) {
   VkSemaphoreWaitInfo info{};
   info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
   info.semaphoreCount = 1;
   info.pSemaphores = &timeline_;
   info.pValues = &value;
-  const VkResult result =
-      gpu_->api().WaitSemaphores(gpu_->device(), &info, uint64_t(options_.deadline.count()));
+  constexpr std::chrono::nanoseconds kBit = std::chrono::milliseconds(50);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = Clock::now();
+  for (;;) {
+    const std::chrono::nanoseconds left = options_.deadline - (Clock::now() - began);
+    const auto bit = std::clamp(left, std::chrono::nanoseconds(0), kBit);
+    const VkResult result =
+        gpu_->api().WaitSemaphores(gpu_->device(), &info, uint64_t(bit.count()));
+    if (result != VK_TIMEOUT || left <= kBit) return result;
+    if (sign_) sign_();
+  }
+}
+
+void Steps::wait_for(uint64_t value) {
+  if (value <= done_value_) return;
+  const VkResult result = wait(value);
   if (result == VK_SUCCESS) {
     done_value_ = value;
     return;

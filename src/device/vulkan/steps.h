@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -85,6 +87,9 @@ class Steps {
   const Status& status() const { return status_; }
   void fail(Error error);
 
+  // As Device::while_waiting().
+  void while_waiting(std::function<void()> sign) { sign_ = std::move(sign); }
+
   // Adds the time of each kind to `times`; null: to nobody. Only if the card has a clock.
   void measure(std::shared_ptr<WorkTimes> times);
 
@@ -114,6 +119,7 @@ class Steps {
   Status open();
   void add(Command command, std::span<const Touched> reads, std::span<const Touched> writes);
   void submit();
+  VkResult wait(uint64_t value);
   void add_times(Frame& frame);
   Frame& frame() { return *frames_[frame_]; }
 
@@ -133,6 +139,7 @@ class Steps {
   Hazards hazards_;
   Status status_;
   std::shared_ptr<WorkTimes> times_;
+  std::function<void()> sign_;
   size_t num_steps_ = 0;
   size_t num_commands_ = 0;
   size_t num_barriers_ = 0;
