@@ -19,16 +19,15 @@ CardDevice::CardDevice(std::shared_ptr<Gpu> gpu, DeviceInfo info)
     : gpu_(std::move(gpu)), info_(std::move(info)), pool_(std::make_shared<MemoryPool>(gpu_)) {}
 
 Result<std::unique_ptr<CardDevice>> CardDevice::create(std::shared_ptr<Gpu> gpu, DeviceInfo info,
-                                                       std::chrono::nanoseconds deadline) {
+                                                       const Steps::Options& options) {
   std::unique_ptr<CardDevice> device(new CardDevice(std::move(gpu), std::move(info)));
-  RETURN_IF_ERROR(device->open(deadline));
+  RETURN_IF_ERROR(device->open(options));
   return device;
 }
 
-Status CardDevice::open(std::chrono::nanoseconds deadline) {
+Status CardDevice::open(const Steps::Options& options) {
   ASSIGN_OR_RETURN(auto pipelines, Pipelines::create(gpu_, pipeline_cache_file(gpu_->adapter())));
-  ASSIGN_OR_RETURN(steps_,
-                   Steps::create(gpu_, pool_, std::move(pipelines), {.deadline = deadline}));
+  ASSIGN_OR_RETURN(steps_, Steps::create(gpu_, pool_, std::move(pipelines), options));
   staging_ = std::make_unique<Staging>(gpu_);
   return bring_codebooks();
 }

@@ -30,7 +30,7 @@ class VulkanRouting;
 class CardDevice final : public Device {
  public:
   static Result<std::unique_ptr<CardDevice>> create(std::shared_ptr<Gpu> gpu, DeviceInfo info,
-                                                    std::chrono::nanoseconds deadline);
+                                                    const Steps::Options& options);
 
   const DeviceInfo& info() const override { return info_; }
   Status bind_thread() override { return {}; }
@@ -83,7 +83,7 @@ class CardDevice final : public Device {
   void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) override;
 
   // For tests and reports.
-  const Steps& steps() const { return *steps_; }
+  Steps& steps() { return *steps_; }
 
  private:
   // Memory between the kernels of an operation; grows to what was needed most.
@@ -130,22 +130,30 @@ class CardDevice final : public Device {
   enum class Elementwise : uint32_t { silu_mul, sigmoid_mul, sigmoid_rows, add, gather, copy };
 
   CardDevice(std::shared_ptr<Gpu> gpu, DeviceInfo info);
-  Status open(std::chrono::nanoseconds deadline);
+  Status open(const Steps::Options& options);
   Status bring_codebooks();
 
   template <class Args>
   void call(const PipelineKey& pipeline, std::array<uint32_t, 3> groups, const Args& args,
-            std::initializer_list<Touched> reads, std::initializer_list<Touched> writes,
-            Work work) {
+            std::initializer_list<Touched> reads, std::initializer_list<Touched> writes, Work work,
+            const Cost& cost = {}) {
     static_assert(std::is_trivially_copyable_v<Args>);
     steps_->call({.pipeline = pipeline,
                   .groups = groups,
                   .push = std::as_bytes(std::span(&args, 1)),
                   .reads = {reads.begin(), reads.size()},
                   .writes = {writes.begin(), writes.size()},
-                  .work = work});
+                  .work = work,
+                  .cost = cost.bytes == 0 ? Cost{.bytes = size_of(reads) + size_of(writes),
+                                                 .operations = cost.operations}
+                                          : cost});
   }
 
+  static uint64_t size_of(std::initializer_list<Touched> all) {
+    uint64_t bytes = 0;
+    for (const Touched& each : all) bytes += each.end - each.begin;
+    return bytes;
+  }
   bool reserve(Scratch& scratch, size_t size_bytes);
   void normalize(const Tensor& x, const Tensor& gain, float epsilon, const Tensor* gate,
                  const Tensor& y);
@@ -162,6 +170,7 @@ class CardDevice final : public Device {
   void attend(const VulkanKvCache& cache, size_t layer, const BatchData::Addresses& batch,
               const Tensor& q, float scale, const Tensor& y);
   size_t group_choices(VulkanRouting& routing, const ExpertWeights& weights, size_t tile_rows);
+  void combine_choices(const VulkanRouting& routing, const ExpertWeights& weights, const Tensor& y);
 
   std::shared_ptr<Gpu> gpu_;
   DeviceInfo info_;

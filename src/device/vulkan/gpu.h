@@ -59,7 +59,10 @@ class Gpu {
 
   // The card no longer answers, or still computes what it was given up for: what it may still use
   // is left alone from now on, for the process to end with.
-  void abandon() { is_abandoned_ = true; }
+  void abandon() {
+    is_abandoned_ = true;
+    instance_->abandon();
+  }
   bool is_abandoned() const { return is_abandoned_; }
 
  private:

@@ -1,11 +1,13 @@
 #include "device/vulkan/hazards.h"
 
+#include <algorithm>
+
 namespace evener::device::vulkan {
 
 bool Hazards::meet(std::span<const Touched> a, std::span<const Touched> b) {
   for (const Touched& x : a) {
     for (const Touched& y : b) {
-      if (x.begin < y.end && y.begin < x.end) return true;
+      if (std::max(x.begin, y.begin) < std::min(x.end, y.end)) return true;
     }
   }
   return false;

@@ -157,6 +157,7 @@ size_t Instance::free_bytes(size_t index) const {
 }
 
 Instance::~Instance() {
+  if (is_abandoned_) return;
   if (messenger_ != VK_NULL_HANDLE) {
     api_.DestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
   }

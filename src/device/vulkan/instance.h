@@ -35,6 +35,9 @@ class Instance {
   // it has in all.
   size_t free_bytes(size_t index) const;
 
+  // A device of it was given up: the instance stays until the process ends.
+  void abandon() { is_abandoned_ = true; }
+
   // Of errors and warnings by the validation layer.
   size_t num_complaints() const { return num_complaints_; }
 
@@ -52,6 +55,7 @@ class Instance {
   std::vector<VkPhysicalDevice> physical_devices_;
   std::vector<Adapter> adapters_;
   std::atomic<size_t> num_complaints_ = 0;
+  std::atomic<bool> is_abandoned_ = false;
 };
 
 }  // namespace evener::device::vulkan

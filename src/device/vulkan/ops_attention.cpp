@@ -56,6 +56,20 @@ Queries queries_of(size_t sharing, size_t head_dim) {
   return {.heads = heads, .rows = all / heads};
 }
 
+// Of the units [first, last): each reads all keys and values before its end once for the heads that
+// a workgroup takes.
+Cost cost_of(std::span<const AttentionUnit> units, const KvCacheShape& shape, size_t num_heads,
+             size_t reads_of_head) {
+  Cost cost;
+  for (const AttentionUnit& unit : units) {
+    const uint64_t end = unit.position + unit.num_rows;
+    cost.bytes += 2 * end * shape.num_kv_heads * reads_of_head * VulkanKvCache::row_bytes(shape) +
+                  2 * unit.num_rows * num_heads * shape.head_dim * sizeof(float);
+    cost.operations += 4 * unit.num_rows * end * num_heads * shape.head_dim;
+  }
+  return cost;
+}
+
 }  // namespace
 
 void CardDevice::store_kv(KvCache& cache, size_t layer, const Batch& batch, const Tensor& k,
@@ -88,7 +102,10 @@ void CardDevice::store_kv(KvCache& cache, size_t layer, const Batch& batch, cons
         .constants = {kStoreThreads, uint32_t(shape.type)},
         .num_constants = 2},
        {groups_of(units, kStoreThreads), groups.y, groups.z}, args, {touched(k), touched(v)},
-       {pages.layer(layer)}, Work::attention);
+       {pages.layer(layer)}, Work::attention,
+       {.bytes = 2 * k.rows *
+                 (k.cols * sizeof(float) + shape.num_kv_heads * VulkanKvCache::row_bytes(shape)),
+        .operations = 0});
 }
 
 void CardDevice::attention(const KvCache& cache, size_t layer, const Batch& batch, const Tensor& q,
@@ -158,7 +175,9 @@ void CardDevice::attend(const VulkanKvCache& cache, size_t layer, const BatchDat
     call(kernel,
          {uint32_t(shape.num_kv_heads * groups_of(sharing, queries.heads)), uint32_t(end - first),
           uint32_t(num_spans)},
-         args, {touched(q), cache.layer(layer)}, {touched(y), parts}, Work::attention);
+         args, {touched(q), cache.layer(layer)}, {touched(y), parts}, Work::attention,
+         cost_of(std::span(units).subspan(first, end - first), shape, num_heads,
+                 groups_of(sharing, queries.heads)));
     if (part_bytes > 0) {
       const size_t rows = units[end - 1].first_row + units[end - 1].num_rows - first_row;
       const MergeArgs merge{.partial = parts.begin,

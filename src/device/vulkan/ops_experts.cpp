@@ -85,6 +85,25 @@ size_t CardDevice::group_choices(VulkanRouting& routing, const ExpertWeights& we
   return num_tiles;
 }
 
+void CardDevice::combine_choices(const VulkanRouting& routing, const ExpertWeights& weights,
+                                 const Tensor& y) {
+  const CombineArgs combine{.results = routing.results().address,
+                            .experts = routing.experts().address,
+                            .weights = routing.weights().address,
+                            .y = address_of(y),
+                            .y_stride = uint32_t(y.stride),
+                            .rows = uint32_t(y.rows),
+                            .cols = uint32_t(y.cols),
+                            .chosen = uint32_t(routing.shape().num_chosen),
+                            .first_expert = uint32_t(weights.first_expert),
+                            .num_experts = uint32_t(weights.gate->num_experts())};
+  constexpr uint32_t kThreads = 64;
+  const RowGroups groups = spread_rows(y.rows);
+  call({.kernel = "combine_choices", .constants = {kThreads}, .num_constants = 1},
+       {groups_of(y.cols, kThreads), groups.y, groups.z}, combine, {touched(routing.region())},
+       {touched(y)}, Work::experts);
+}
+
 void CardDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
                             const Tensor& y) {
   auto& choices = static_cast<VulkanRouting&>(routing);
@@ -146,21 +165,7 @@ void CardDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeigh
   rows.choices_a_row = 0;
   multiply(*weights.down, half_inputs, {}, rows, Work::experts);
 
-  const CombineArgs combine{.results = choices.results().address,
-                            .experts = choices.experts().address,
-                            .weights = choices.weights().address,
-                            .y = address_of(y),
-                            .y_stride = uint32_t(y.stride),
-                            .rows = uint32_t(y.rows),
-                            .cols = uint32_t(y.cols),
-                            .chosen = uint32_t(shape.num_chosen),
-                            .first_expert = uint32_t(weights.first_expert),
-                            .num_experts = uint32_t(weights.gate->num_experts())};
-  constexpr uint32_t kThreads = 64;
-  const RowGroups groups = spread_rows(y.rows);
-  call({.kernel = "combine_choices", .constants = {kThreads}, .num_constants = 1},
-       {groups_of(y.cols, kThreads), groups.y, groups.z}, combine, {touched(choices.region())},
-       {touched(y)}, Work::experts);
+  combine_choices(choices, weights, y);
 }
 
 void CardDevice::read_choices(const Routing& routing, std::span<int32_t> experts,

@@ -96,6 +96,7 @@ Result<std::unique_ptr<Weight>> CardDevice::upload(const WeightSource& source, W
     const size_t count = std::min(blocks_a_piece, num_blocks - first);
     ASSIGN_OR_RETURN(const SharedPiece piece, staging_->next(*steps_));
     const size_t body_bytes = count * layout->body_bytes;
+    if (steps_->is_plan()) continue;
     pack_blocks(*layout, source.bytes, source.inputs, first, count,
                 {.body = piece.host, .heads = piece.host + body_bytes});
     const Place from = {.buffer = piece.buffer, .offset = piece.offset, .address = piece.address};
@@ -155,6 +156,12 @@ void CardDevice::multiply(const Weight& weight, const Inputs& inputs, const Tens
   const Touched bias_read = bias.buffer == nullptr ? Touched{} : touched(bias);
   const std::initializer_list<Touched> reads = {inputs.read, touched(packed.region()), bias_read,
                                                 rows.lists};
+  // Of experts, as many as there are choices at most.
+  const size_t matrices = is_grouped ? std::min(weight.num_experts(), rows.num_rows) : 1;
+  const Cost cost{.bytes = weight.size_bytes() / weight.num_experts() * matrices +
+                           (inputs.read.end - inputs.read.begin) +
+                           (rows.written.end - rows.written.begin),
+                  .operations = 2 * uint64_t(rows.num_rows) * weight.outputs() * weight.inputs()};
   if (tile_rows <= kVectorRowsMax) {
     const uint32_t rows_a_group = vector_rows(tile_rows);
     const size_t units = groups_of(weight.inputs(), kUnit);
@@ -163,7 +170,8 @@ void CardDevice::multiply(const Weight& weight, const Inputs& inputs, const Tens
     call({.kernel = kernel_name("linear_vec", weight.dtype()),
           .constants = {uint32_t(kVectorThreads), is_grouped, rows_a_group, turns},
           .num_constants = 4},
-         output_groups(weight.outputs(), kVectorOutputs, tiles), args, reads, {rows.written}, work);
+         output_groups(weight.outputs(), kVectorOutputs, tiles), args, reads, {rows.written}, work,
+         cost);
     return;
   }
   const uint32_t rows_a_thread = tile_rows <= 32 ? 2 : 4;
@@ -171,7 +179,8 @@ void CardDevice::multiply(const Weight& weight, const Inputs& inputs, const Tens
   call({.kernel = kernel_name("linear_mat", weight.dtype()),
         .constants = {0, is_grouped, rows_a_thread},
         .num_constants = 3},
-       output_groups(weight.outputs(), kTileOutputs, tiles), args, reads, {rows.written}, work);
+       output_groups(weight.outputs(), kTileOutputs, tiles), args, reads, {rows.written}, work,
+       cost);
 }
 
 void CardDevice::linear(const Tensor& x, std::span<const LinearPart> parts) {

@@ -145,7 +145,10 @@ void CardDevice::gated_delta_net(StateCache& cache, size_t layer, const Batch& b
         .num_constants = 3},
        {groups_of(dim, kColumnThreads), uint32_t(heads), uint32_t(at.num_slices)}, net,
        {touched(args.qkv), between, touched(slots.region())}, {touched(y), touched(slots.region())},
-       Work::recurrent);
+       Work::recurrent,
+       {.bytes = at.num_slices * 2 * heads * dim * dim * sizeof(float) +
+                 2 * rows * heads * dim * sizeof(float) + (between.end - between.begin),
+        .operations = 7 * rows * heads * dim * dim});
 }
 
 }  // namespace evener::device::vulkan

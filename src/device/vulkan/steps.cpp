@@ -72,6 +72,7 @@ void Steps::call(const Call& call) {
   if (call.groups[0] == 0 || call.groups[1] == 0 || call.groups[2] == 0) return;
   const auto pipeline = pipelines_->get(call.pipeline);
   if (!pipeline) return fail(pipeline.error());
+  if (is_plan()) costs_.add(call.pipeline.kernel, call.cost);
   Command command;
   command.work = uint32_t(call.work);
   EVENER_ASSERT(call.push.size() <= command.push.size());
@@ -157,6 +158,11 @@ void Steps::hand_over() {
 }
 
 void Steps::submit() {
+  if (is_plan()) {
+    commands_.clear();
+    hazards_.clear();
+    return;
+  }
   if (generation_ != pool_->generation()) {
     wait_for(timeline_value_);
     if (!status_) return;

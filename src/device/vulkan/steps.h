@@ -19,6 +19,7 @@
 #include "device/vulkan/memory_pool.h"
 #include "device/vulkan/pipelines.h"
 #include "device/vulkan/recordings.h"
+#include "device/vulkan/step_costs.h"
 
 namespace evener::device::vulkan {
 
@@ -30,6 +31,7 @@ struct Call {
   std::span<const Touched> reads;
   std::span<const Touched> writes;
   Work work = Work::elementwise;
+  Cost cost = {};
 };
 
 // Bytes of one buffer.
@@ -48,6 +50,7 @@ class Steps {
  public:
   struct Options {
     std::chrono::nanoseconds deadline;  // for the card to answer in
+    bool is_plan = false;  // nothing is computed and what is read is zeros: for costs alone
   };
   static Result<std::unique_ptr<Steps>> create(std::shared_ptr<Gpu> gpu,
                                                std::shared_ptr<MemoryPool> pool,
@@ -98,7 +101,9 @@ class Steps {
   size_t num_recorded() const { return recordings_->num_made(); }
   size_t num_commands() const { return num_commands_; }
   size_t num_barriers() const { return num_barriers_; }
-  Pipelines& pipelines() { return *pipelines_; }
+  const StepCosts& costs() const { return costs_; }
+  void forget_costs() { costs_.clear(); }
+  bool is_plan() const { return options_.is_plan; }
 
  private:
   // What one step in flight needs for itself.
@@ -140,6 +145,7 @@ class Steps {
   Status status_;
   std::shared_ptr<WorkTimes> times_;
   std::function<void()> sign_;
+  StepCosts costs_;
   size_t num_steps_ = 0;
   size_t num_commands_ = 0;
   size_t num_barriers_ = 0;

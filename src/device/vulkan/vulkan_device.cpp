@@ -21,7 +21,7 @@ constexpr auto kSoftwareDeadline = std::chrono::minutes(30);
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> create_vulkan_device(const VulkanOptions& options) {
+Result<std::unique_ptr<CardDevice>> create_card_device(const VulkanOptions& options) {
   ASSIGN_OR_RETURN(auto instance, Instance::get());
   ASSIGN_OR_RETURN(auto gpu, Gpu::create(std::move(instance), options.adapter));
   const Adapter& adapter = gpu->adapter();
@@ -38,7 +38,12 @@ Result<std::unique_ptr<Device>> create_vulkan_device(const VulkanOptions& option
                                              ? std::chrono::nanoseconds(kSoftwareDeadline)
                                              : std::chrono::nanoseconds(kDeadline);
   const auto deadline = options.deadline.count() > 0 ? options.deadline : usual;
-  ASSIGN_OR_RETURN(auto device, CardDevice::create(std::move(gpu), std::move(info), deadline));
+  return CardDevice::create(std::move(gpu), std::move(info),
+                            {.deadline = deadline, .is_plan = options.is_plan});
+}
+
+Result<std::unique_ptr<Device>> create_vulkan_device(const VulkanOptions& options) {
+  ASSIGN_OR_RETURN(auto device, create_card_device(options));
   return device;
 }
 
