@@ -247,6 +247,10 @@ Result<GpuMemory> Gpu::allocate(size_t size_bytes, MemoryKind kind, const char* 
     free(result);
     return fail(result_name(done));
   }
+  const VkMemoryPropertyFlags flags_of_type =
+      memory_types_.memoryTypes[info.memoryTypeIndex].propertyFlags;
+  result.is_on_host = (flags_of_type & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0;
+  if (result.is_on_host) host_bytes_ += size_bytes;
   VkBufferDeviceAddressInfo address{};
   address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
   address.buffer = result.buffer;
@@ -256,6 +260,7 @@ Result<GpuMemory> Gpu::allocate(size_t size_bytes, MemoryKind kind, const char* 
 
 void Gpu::free(const GpuMemory& memory) {
   if (is_abandoned_) return;
+  if (memory.is_on_host) host_bytes_ -= memory.size_bytes;
   api_.DestroyBuffer(device_, memory.buffer, nullptr);
   api_.FreeMemory(device_, memory.memory, nullptr);
 }

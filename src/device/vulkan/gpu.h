@@ -28,6 +28,7 @@ struct GpuMemory {
   uint64_t address = 0;
   std::byte* host = nullptr;  // where the host sees it; null for MemoryKind::device
   size_t size_bytes = 0;
+  bool is_on_host = false;
 };
 
 // A logical device with one queue that computes and copies. Errors become Error here. Any
@@ -52,6 +53,9 @@ class Gpu {
   // `what` is for messages. Error: out_of_memory.
   Result<GpuMemory> allocate(size_t size_bytes, MemoryKind kind, const char* what);
   void free(const GpuMemory& memory);
+
+  // Of the host's memory, that the card was given on purpose.
+  size_t host_bytes() const { return host_bytes_; }
 
   // Any thread.
   VkResult submit(const VkSubmitInfo& submission);
@@ -81,6 +85,7 @@ class Gpu {
   uint32_t queue_family_ = 0;
   double nanoseconds_per_tick_ = 0;
   VkPhysicalDeviceMemoryProperties memory_types_{};
+  std::atomic<size_t> host_bytes_ = 0;
   std::atomic<bool> is_abandoned_ = false;
 };
 

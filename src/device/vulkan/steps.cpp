@@ -26,7 +26,8 @@ Steps::Steps(std::shared_ptr<Gpu> gpu, std::shared_ptr<MemoryPool> pool,
     : gpu_(std::move(gpu)),
       pool_(std::move(pool)),
       pipelines_(std::move(pipelines)),
-      options_(options) {
+      options_(options),
+      spill_watch_(gpu_->adapter().pci_address) {
   for (auto& each : frames_) each = std::make_unique<Frame>(gpu_);
 }
 
@@ -138,6 +139,7 @@ const Status& Steps::finish() {
   wait_for(timeline_value_);
   if (!status_) return status_;
   for (auto& each : frames_) add_times(*each);
+  spill_watch_.check(gpu_->host_bytes());
   if (has_commands) {  // what was taken home is read before this frame is asked for more
     frame().brought.clear();
     frame().taken.clear();

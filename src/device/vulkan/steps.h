@@ -19,6 +19,7 @@
 #include "device/vulkan/memory_pool.h"
 #include "device/vulkan/pipelines.h"
 #include "device/vulkan/recordings.h"
+#include "device/vulkan/spill_watch.h"
 #include "device/vulkan/step_costs.h"
 
 namespace evener::device::vulkan {
@@ -146,6 +147,7 @@ class Steps {
   std::shared_ptr<WorkTimes> times_;
   std::function<void()> sign_;
   StepCosts costs_;
+  SpillWatch spill_watch_;
   size_t num_steps_ = 0;
   size_t num_commands_ = 0;
   size_t num_barriers_ = 0;
