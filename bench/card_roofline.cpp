@@ -7,11 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "pass_batch.h"
 #include "device/vulkan/card_device.h"
 #include "device/vulkan/vulkan_device.h"
 #include "engine/rank.h"
@@ -19,6 +19,7 @@
 #include "model/loader.h"
 #include "model/rank_memory.h"
 #include "parallel/grid.h"
+#include "pass_batch.h"
 
 namespace evener {
 namespace {
@@ -87,12 +88,12 @@ Status run(const Options& options) {
   constexpr size_t kPageSize = 64;
   const size_t num_pages = (options.depth + options.rows + kPageSize - 1) / kPageSize;
   ASSIGN_OR_RETURN(auto memory, model::RankMemory::create(*device, *model,
-                                                          {.num_pages = num_pages,
+                                                          {.num_rows = options.rows,
+                                                           .num_logit_rows = 1,
+                                                           .num_pages = num_pages,
                                                            .page_size = kPageSize,
-                                                           .num_slots = 1,
-                                                           .num_rows = options.rows,
-                                                           .num_logit_rows = 1}));
-  const parallel::RankComms comms;
+                                                           .num_slots = 1}));
+  const parallel::RankComms comms = parallel::RankComms::solo();
   engine::Rank rank(*device, *model, comms, std::move(memory));
   bench::PassBatch batch(num_pages);
   batch.add(0, options.depth, options.rows);

@@ -47,7 +47,10 @@ class CardDevice final : public Device {
 
   void write(std::span<const float> values, const Tensor& y) override;
   void read(const Tensor& x, std::span<float> values) override;
-  float* host_data(const Tensor&) override { return nullptr; }
+  float* host_data(const Tensor&) override {
+    (void)steps_->finish();
+    return nullptr;
+  }
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override;
   void linear(const Tensor& x, std::span<const LinearPart> parts) override;
   void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) override;
