@@ -41,7 +41,9 @@ Error does_not_fit(const CapacityRequest& request, size_t num_tokens) {
                          bytes_text(request.scratch_bytes), bytes_text(context_bytes), num_tokens,
                          bytes_text(request.available_bytes),
                          bytes_text(needed - request.available_bytes)),
-      .remedy = "free memory, ask for a shorter context, or take a smaller quantisation"};
+      .remedy =
+          "free memory, ask for a shorter context, take a smaller quantisation, or share the model "
+          "between devices (--devices)"};
 }
 
 // Snapshots wanted for each sequence that may run: the ends of its first and last messages, of its

@@ -55,7 +55,8 @@ TEST(Capacity, ANamedContextIsNotShortened) {
   EXPECT_EQ(to_string(capacity.error()),
             "cannot load model: m.gguf: needs 136 MiB (100 MiB weights + 20.0 MiB scratch + 16.0 "
             "MiB for one context of 1024 tokens), 130 MiB are available: 6.00 MiB too few\n"
-            "  free memory, ask for a shorter context, or take a smaller quantisation");
+            "  free memory, ask for a shorter context, take a smaller quantisation, or share the "
+            "model between devices (--devices)");
 }
 
 TEST(Capacity, StateSlotsTakeAtMostHalfOfWhatIsLeft) {

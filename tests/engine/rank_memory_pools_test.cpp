@@ -85,7 +85,9 @@ TEST(RankCapacity, SaysWhichDevicesHaveTooLittleAndByHowMuch) {
   EXPECT_EQ(to_string(capacity.error()),
             "cannot load model: m.gguf, on cpu:1: needs 68.0 MiB (50.0 MiB weights + 10.0 MiB "
             "scratch + 8.00 MiB for one context of 512 tokens), 60.0 MiB are available: 8.00 MiB "
-            "too few\n  free memory, ask for a shorter context, or take a smaller quantisation");
+            "too few\n  free memory, ask for a shorter context, take a smaller quantisation, or "
+            "share the "
+            "model between devices (--devices)");
 }
 
 TEST(RankCapacity, RanksWithoutStatesSetNoLimitToThem) {

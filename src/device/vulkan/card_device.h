@@ -172,6 +172,15 @@ class CardDevice final : public Device {
                 const LinearRows& rows, Work work);
   void attend(const VulkanKvCache& cache, size_t layer, const BatchData::Addresses& batch,
               const Tensor& q, float scale, const Tensor& y);
+  // Rows whose attention was computed in spans; `rows` is the address of their places.
+  struct SpanRows {
+    uint64_t rows = 0;
+    size_t first_row = 0;
+    size_t num_rows = 0;
+    size_t num_spans = 0;
+    size_t head_dim = 0;
+  };
+  void merge_spans(const SpanRows& spans, const Tensor& y);
   size_t group_choices(VulkanRouting& routing, const ExpertWeights& weights, size_t tile_rows);
   void combine_choices(const VulkanRouting& routing, const ExpertWeights& weights, const Tensor& y);
 

@@ -125,6 +125,28 @@ void CardDevice::attention(const KvCache& cache, size_t layer, const Batch& batc
   attend(pages, layer, batch_data_.get(*steps_, batch, queries.rows), q, scale, y);
 }
 
+// Rows [first_row, first_row + num_rows), whose spans have been computed.
+void CardDevice::merge_spans(const SpanRows& spans, const Tensor& y) {
+  const Touched parts = touched(spans_.region);
+  const size_t num_heads = y.cols / spans.head_dim;
+  const MergeArgs args{.partial = parts.begin,
+                       .y = address_of(y),
+                       .places = spans.rows,
+                       .y_stride = uint32_t(y.stride),
+                       .num_heads = uint32_t(num_heads),
+                       .head_dim = uint32_t(spans.head_dim),
+                       .first_row = uint32_t(spans.first_row),
+                       .rows = uint32_t(spans.num_rows),
+                       .num_spans = uint32_t(spans.num_spans)};
+  constexpr uint32_t kMergeThreads = 64;
+  const RowGroups groups = spread_rows(spans.num_rows);
+  call({.kernel = "attention_merge", .constants = {kMergeThreads}, .num_constants = 1},
+       {uint32_t(num_heads), groups.y, groups.z}, args, {parts}, {touched(y)}, Work::attention,
+       {.bytes = spans.num_rows * num_heads * (spans.head_dim + 2) * (spans.num_spans + 1) *
+                 sizeof(float),
+        .operations = 0});
+}
+
 // Units in turns, as many as have room for their parts.
 void CardDevice::attend(const VulkanKvCache& cache, size_t layer, const BatchData::Addresses& batch,
                         const Tensor& q, float scale, const Tensor& y) {
@@ -180,19 +202,12 @@ void CardDevice::attend(const VulkanKvCache& cache, size_t layer, const BatchDat
                  groups_of(sharing, queries.heads)));
     if (part_bytes > 0) {
       const size_t rows = units[end - 1].first_row + units[end - 1].num_rows - first_row;
-      const MergeArgs merge{.partial = parts.begin,
-                            .y = address_of(y),
-                            .places = batch.rows,
-                            .y_stride = uint32_t(y.stride),
-                            .num_heads = uint32_t(num_heads),
-                            .head_dim = uint32_t(shape.head_dim),
-                            .first_row = uint32_t(first_row),
-                            .rows = uint32_t(rows),
-                            .num_spans = uint32_t(num_spans)};
-      const RowGroups groups = spread_rows(rows);
-      call({.kernel = "attention_merge", .constants = {64}, .num_constants = 1},
-           {uint32_t(num_heads), groups.y, groups.z}, merge, {parts}, {touched(y)},
-           Work::attention);
+      merge_spans({.rows = batch.rows,
+                   .first_row = first_row,
+                   .num_rows = rows,
+                   .num_spans = num_spans,
+                   .head_dim = shape.head_dim},
+                  y);
     }
     first = end;
   }
