@@ -146,8 +146,8 @@ std::string_view to_string(PeerHandle handle) {
   return handle == PeerHandle::dma_buf ? "dma-buf" : "opaque fd";
 }
 
-Result<std::unique_ptr<PeerMemory>> PeerMemory::create(std::shared_ptr<Gpu> owner,
-                                                       std::shared_ptr<Gpu> peer,
+Result<std::unique_ptr<PeerMemory>> PeerMemory::create(const std::shared_ptr<Gpu>& owner,
+                                                       const std::shared_ptr<Gpu>& peer,
                                                        size_t size_bytes) {
   for (const auto& gpu : {owner, peer}) {
     if (gpu->adapter().shares_memory_by_fd) continue;

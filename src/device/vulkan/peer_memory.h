@@ -22,8 +22,9 @@ class PeerMemory {
  public:
   // By the first handle that both devices take. Not zeroed. Errors: unsupported, saying which of
   // the two lacks what; out_of_memory.
-  static Result<std::unique_ptr<PeerMemory>> create(std::shared_ptr<Gpu> owner,
-                                                    std::shared_ptr<Gpu> peer, size_t size_bytes);
+  static Result<std::unique_ptr<PeerMemory>> create(const std::shared_ptr<Gpu>& owner,
+                                                    const std::shared_ptr<Gpu>& peer,
+                                                    size_t size_bytes);
 
   // Waits for both.
   ~PeerMemory();
