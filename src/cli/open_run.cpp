@@ -25,6 +25,7 @@ Result<engine::LogitsRun> open_run(const std::shared_ptr<const gguf::File>& mode
   ASSIGN_OR_RETURN(const engine::RankPlan plan, engine::plan_ranks(*model, wanted));
   if (!plan.why.empty()) log::info("{}", plan.why);
   options.num_threads = devices.num_threads;
+  options.peer = wanted.parallel.peer;
   return engine::LogitsRun::create(model, plan, options, progress);
 }
 

@@ -57,6 +57,12 @@ parallel::ExpertCut expert_cut(std::string_view word) {
   return parallel::ExpertCut::automatic;
 }
 
+device::PeerUse peer_use(std::string_view word) {
+  if (word == "always") return device::PeerUse::always;
+  if (word == "off") return device::PeerUse::off;
+  return device::PeerUse::automatic;
+}
+
 }  // namespace
 
 void ParallelWords::add_to(CommandLine& line) {
@@ -80,6 +86,10 @@ void ParallelWords::add_to(CommandLine& line) {
   line.add("--experts", experts_,
            "whether such devices share each expert (inside) or have whole ones (whole)")
       .one_of({"auto", "inside", "whole"});
+  line.add("--peer", peer_,
+           "from card to card without the host: auto, where it was tested to be right and faster; "
+           "always, where it is right; off")
+      .one_of({"auto", "always", "off"});
 }
 
 void ParallelWords::add_failures_to(CommandLine& line) {
@@ -123,6 +133,7 @@ Status ParallelWords::read(engine::ParallelOptions& options) const {
                                           "name a share for each, as --ratio 5:4, or auto"));
   }
   options.experts = expert_cut(experts_);
+  options.peer = peer_use(peer_);
   options.rank_deadline = std::chrono::milliseconds(int64_t(1000 * rank_deadline_seconds_));
   options.max_restarts = max_restarts_;
   options.fallback = fallback_;

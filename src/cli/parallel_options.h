@@ -11,7 +11,7 @@
 namespace evener::cli {
 
 // Where a model runs and how it is cut, which every command that computes has: --devices, --tp,
-// --stages, --split, --ratio, --experts.
+// --stages, --split, --ratio, --experts, --peer.
 class ParallelWords {
  public:
   void add_to(CommandLine& line);
@@ -37,6 +37,7 @@ class ParallelWords {
   std::string split_;
   std::string ratio_;
   std::string experts_ = "auto";
+  std::string peer_ = "auto";
   double rank_deadline_seconds_ = 10;
   size_t max_restarts_ = 3;
   bool fallback_ = false;

@@ -156,12 +156,13 @@ Result<std::unique_ptr<Ranks>> make_ranks(RankSeats seats, const MakeRanksOption
     return SoloRanks::create(std::move(seats), {.memory = options.memory,
                                                 .max_restarts = options.parallel.max_restarts});
   }
-  return ManyRanks::create(
-      std::move(seats),
-      {.team = {.memory = options.memory, .deadline = options.parallel.rank_deadline},
-       .max_restarts = options.parallel.max_restarts,
-       .fault = fault,
-       .fallback = options.parallel.fallback ? options.fallback : nullptr});
+  return ManyRanks::create(std::move(seats),
+                           {.team = {.memory = options.memory,
+                                     .deadline = options.parallel.rank_deadline,
+                                     .peer = options.parallel.peer},
+                            .max_restarts = options.parallel.max_restarts,
+                            .fault = fault,
+                            .fallback = options.parallel.fallback ? options.fallback : nullptr});
 }
 
 }  // namespace evener::engine

@@ -62,7 +62,10 @@ Result<LogitsRun> LogitsRun::create(RankSeats seats, const LogitsRunOptions& opt
                                  .kv_type = options.kv_type};
   const model::Config config = seats.seats[0].model->whole();
   std::vector<RankTimes> times = times_of(seats);
-  ASSIGN_OR_RETURN(auto ranks, make_ranks(std::move(seats), {.memory = memory, .parallel = {}}));
+  ParallelOptions parallel;
+  parallel.peer = options.peer;
+  ASSIGN_OR_RETURN(auto ranks,
+                   make_ranks(std::move(seats), {.memory = memory, .parallel = parallel}));
   return LogitsRun(options, config, std::move(times), std::move(ranks));
 }
 

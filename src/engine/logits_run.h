@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/choose_link.h"
 #include "device/device.h"
 #include "engine/layout_plan.h"
 #include "engine/rank_seat.h"
@@ -26,6 +27,7 @@ struct LogitsRunOptions {
   size_t num_tokens_max = 0;  // of all feeds since the start, or the last restart(), together
   size_t num_threads = 0;     // of each device, as device::create_device() takes it
   bool timing = false;        // for report()
+  device::PeerUse peer = device::PeerUse::automatic;  // as ParallelOptions says
 };
 
 // One sequence through a model without the step loop, every token's logits handed out: the door for

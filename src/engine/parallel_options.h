@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/choose_link.h"
 #include "parallel/fault.h"
 #include "parallel/layout.h"
 
@@ -20,6 +21,7 @@ struct ParallelOptions {
   std::vector<double> ratio = {};                // --ratio: what the shards of a stage get
   bool measure_ratio = false;                    // --ratio auto: by speed and memory, measured
   parallel::ExpertCut experts = parallel::ExpertCut::automatic;
+  device::PeerUse peer = device::PeerUse::automatic;  // --peer: whether cards go past the host
 
   // With neither shards nor stages given, as many shards as there are devices; with one of the two,
   // the other is what remains.

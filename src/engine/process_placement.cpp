@@ -216,13 +216,13 @@ Result<std::unique_ptr<Ranks>> ProcessPlacement::make(RankSeats seats,
   const auto start = [&world = world_](const RankSeats& all, const RankTeam::Options& team) {
     return RankTeam::start(world, all, team);
   };
-  ManyRanks::Options many{
-      .team = {.memory = options.memory, .deadline = options.parallel.rank_deadline},
-      .max_restarts = options.parallel.max_restarts,
-      .fault = options.parallel.fault,
-      .fallback =
-          options.parallel.fallback ? fallback(seats.seats[0].file, options.memory) : nullptr,
-      .start = start};
+  ManyRanks::Options many;
+  many.team.memory = options.memory;
+  many.team.deadline = options.parallel.rank_deadline;
+  many.max_restarts = options.parallel.max_restarts;
+  many.fault = options.parallel.fault;
+  if (options.parallel.fallback) many.fallback = fallback(seats.seats[0].file, options.memory);
+  many.start = start;
   return ManyRanks::create(std::move(seats), std::move(many));
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/choose_link.h"
 #include "engine/rank_thread.h"
 #include "engine/remote_rank.h"
+#include "parallel/direct_link.h"
 #include "parallel/rank_errors.h"
 #include "parallel/thread_comm.h"
 
@@ -23,11 +25,24 @@ std::chrono::milliseconds patience(std::chrono::milliseconds deadline) {
 constexpr auto kPatienceMax = 60s;
 constexpr auto kLook = 100ms;
 
+// From each stage to the next. Only ranks of this process have devices here.
+std::vector<parallel::DirectLink> choose_links(const RankSeats& seats, device::PeerUse use) {
+  const parallel::Grid grid = seats.layout.grid();
+  std::vector<parallel::DirectLink> links;
+  for (size_t rank = 0; rank + grid.num_shards < grid.num_ranks(); ++rank) {
+    const size_t next = rank + grid.num_shards;
+    auto link = device::choose_link(seats.seats[rank].device, seats.seats[next].device, use);
+    if (link) links.push_back({.from = rank, .to = next, .link = std::move(link)});
+  }
+  return links;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RankTeam>> RankTeam::start(const RankSeats& seats, const Options& options) {
   auto team = std::unique_ptr<RankTeam>(new RankTeam(seats, options));
-  auto comms = parallel::connect_threads(seats.layout.grid(), team->comm_);
+  auto comms = parallel::connect_threads(seats.layout.grid(), team->comm_,
+                                         choose_links(seats, options.peer));
   for (size_t rank = 0; rank < seats.seats.size(); ++rank) {
     team->take_seat(rank, seats.seats[rank], std::move(comms[rank]));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "device/choose_link.h"
 #include "engine/rank_desk.h"
 #include "engine/rank_link.h"
 #include "engine/rank_seat.h"
@@ -25,7 +26,8 @@ class RankTeam {
  public:
   struct Options {
     model::MemoryPlan memory;
-    std::chrono::milliseconds deadline{10000};  // ParallelOptions::rank_deadline
+    std::chrono::milliseconds deadline{10000};          // ParallelOptions::rank_deadline
+    device::PeerUse peer = device::PeerUse::automatic;  // ParallelOptions::peer
     std::optional<parallel::FaultPlan> fault = {};
     std::shared_ptr<parallel::HangGate> gate = {};
   };

@@ -62,8 +62,8 @@ class ThreadComm final : public Comm {
   bool copy_from_root(const HostRows& x, Share piece, const CallShape& shape);
   bool take_part(size_t from, const HostRows& all, const Tensor& whole, size_t* col);
   void put(size_t to, const CallShape& shape, const HostRows& x);
-  const Mailbox::Message* first_from(size_t from);
-  void take(size_t from);
+  void put_directly(Device& device, size_t to, const Tensor& x);
+  void break_by(const Device& device);
   void out_of_step_with(size_t peer, const CallShape& ours, const CallShape& theirs);
 
   std::shared_ptr<ThreadGroup> group_;
@@ -236,53 +236,62 @@ void ThreadComm::send(Device& device, size_t to, const Tensor& x) {
   EVENER_ASSERT(to < size());
   EVENER_ASSERT(to != rank_);
   if (!begin(CallKind::send)) return;
+  const device::PeerLink* const link = group_->mailbox(rank_, to).link.get();
+  if (link != nullptr && x.rows * x.cols * sizeof(float) <= link->slot_bytes()) {
+    return put_directly(device, to, x);
+  }
   put(to, CallShape::of(CallKind::send, x), HostRows(device, x, HostRows::Use::read, room_));
 }
 
 void ThreadComm::put(size_t to, const CallShape& shape, const HostRows& x) {
-  Mailbox& box = group_->mailbox(rank_, to);
-  const uint64_t number = box.sent.load(std::memory_order_relaxed);
-  const Wait wait{.rank = group_->members[rank_], .peer = group_->members[to], .call = call_};
-  const auto has_room = [&] { return number - box.taken.load() < box.messages.size(); };
-  if (!grid_.wait(wait, has_room)) return;
-  Mailbox::Message& message = box.messages[number % box.messages.size()];
-  if (message.room < x.size()) {
-    message.values = std::make_unique_for_overwrite<float[]>(x.size());
-    message.room = x.size();
+  Mailbox::Message* const message = group_->room(rank_, to, call_);
+  if (message == nullptr) return;
+  if (message->room < x.size()) {
+    message->values = std::make_unique_for_overwrite<float[]>(x.size());
+    message->room = x.size();
   }
-  message.shape = shape;
-  x.copy_to(0, {message.values.get(), x.size()});
-  box.sent.store(number + 1);
-  grid_.wake(group_->members[to]);
+  message->shape = shape;
+  message->is_direct = false;
+  x.copy_to(0, {message->values.get(), x.size()});
+  group_->post(rank_, to);
 }
 
-// Null once the group is broken.
-const Mailbox::Message* ThreadComm::first_from(size_t from) {
-  Mailbox& box = group_->mailbox(from, rank_);
-  const uint64_t number = box.taken.load(std::memory_order_relaxed);
-  const Wait wait{.rank = group_->members[rank_], .peer = group_->members[from], .call = call_};
-  if (!grid_.wait(wait, [&] { return box.sent.load() > number; })) return nullptr;
-  return &box.messages[number % box.messages.size()];
+void ThreadComm::put_directly(Device& device, size_t to, const Tensor& x) {
+  Mailbox::Message* const message = group_->room(rank_, to, call_);
+  if (message == nullptr) return;
+  Mailbox& box = group_->mailbox(rank_, to);
+  message->shape = CallShape::of(CallKind::send, x);
+  message->is_direct = true;
+  if (!box.link->send(box.slot_of(*message), x)) return break_by(device);
+  group_->post(rank_, to);
 }
 
-void ThreadComm::take(size_t from) {
-  std::atomic<uint64_t>& taken = group_->mailbox(from, rank_).taken;
-  taken.store(taken.load(std::memory_order_relaxed) + 1);
-  grid_.wake(group_->members[from]);
+// The rank's card has failed in the middle of a call: there is nothing that others could go on
+// with.
+void ThreadComm::break_by(const Device& device) {
+  const Status status = device.status();
+  EVENER_ASSERT(!status);
+  grid_.break_with(
+      error_of_rank(grid_.names(), group_->members[rank_], failed_device(status.error())));
 }
 
 void ThreadComm::receive(Device& device, size_t from, const Tensor& x) {
   EVENER_ASSERT(from < size());
   EVENER_ASSERT(from != rank_);
   if (!begin(CallKind::receive)) return;
-  const Mailbox::Message* const message = first_from(from);
+  const Mailbox::Message* const message = group_->first(from, rank_, call_);
   if (message == nullptr) return;
   const CallShape shape = CallShape::of(CallKind::send, x);
   if (message->shape != shape) return out_of_step_with(from, shape, message->shape);
-  HostRows rows(device, x, HostRows::Use::overwrite, room_);
-  rows.copy_from(0, {message->values.get(), rows.size()});
-  rows.finish();
-  take(from);
+  if (message->is_direct) {
+    const Mailbox& box = group_->mailbox(from, rank_);
+    if (!box.link->take(box.slot_of(*message), x)) return break_by(device);
+  } else {
+    HostRows rows(device, x, HostRows::Use::overwrite, room_);
+    rows.copy_from(0, {message->values.get(), rows.size()});
+    rows.finish();
+  }
+  group_->take(from, rank_);
 }
 
 void ThreadComm::gather(Device& device, size_t root, const Tensor& part, const Tensor& whole) {
@@ -311,7 +320,7 @@ void ThreadComm::gather(Device& device, size_t root, const Tensor& part, const T
 
 // The part of another rank, into columns from `col` on, which moves behind them.
 bool ThreadComm::take_part(size_t from, const HostRows& all, const Tensor& whole, size_t* col) {
-  const Mailbox::Message* const message = first_from(from);
+  const Mailbox::Message* const message = group_->first(from, rank_, call_);
   if (message == nullptr) return false;
   const CallShape& theirs = message->shape;
   const CallShape ours{CallKind::gather, uint32_t(rank_), uint32_t(whole.rows), theirs.cols};
@@ -324,19 +333,21 @@ bool ThreadComm::take_part(size_t from, const HostRows& all, const Tensor& whole
                   {message->values.get() + row * theirs.cols, theirs.cols});
   }
   *col += theirs.cols;
-  take(from);
+  group_->take(from, rank_);
   return true;
 }
 
 // One comm for each member.
 std::vector<std::unique_ptr<Comm>> connect_group(const std::shared_ptr<ThreadGrid>& grid,
-                                                 std::vector<size_t> members) {
+                                                 std::vector<size_t> members,
+                                                 const std::vector<DirectLink>& links) {
   std::vector<std::unique_ptr<Comm>> comms;
   if (members.size() == 1) {
     comms.push_back(std::make_unique<SoloComm>());
     return comms;
   }
   const auto group = std::make_shared<ThreadGroup>(grid, std::move(members));
+  for (const DirectLink& link : links) group->add(link);
   for (size_t rank = 0; rank < group->members.size(); ++rank) {
     comms.push_back(std::make_unique<ThreadComm>(group, rank));
   }
@@ -345,7 +356,8 @@ std::vector<std::unique_ptr<Comm>> connect_group(const std::shared_ptr<ThreadGri
 
 }  // namespace
 
-std::vector<RankComms> connect_threads(const Grid& grid, const CommOptions& options) {
+std::vector<RankComms> connect_threads(const Grid& grid, const CommOptions& options,
+                                       const std::vector<DirectLink>& links) {
   EVENER_ASSERT(grid.num_ranks() > 0);
   EVENER_ASSERT(options.piece_bytes >= sizeof(uint64_t));
   const auto common = std::make_shared<ThreadGrid>(grid.num_ranks(), options);
@@ -355,13 +367,13 @@ std::vector<RankComms> connect_threads(const Grid& grid, const CommOptions& opti
     ranks[rank].rank = rank;
   }
   for (size_t stage = 0; stage < grid.num_stages; ++stage) {
-    auto comms = connect_group(common, grid.ranks_of_stage(stage));
+    auto comms = connect_group(common, grid.ranks_of_stage(stage), {});
     for (size_t shard = 0; shard < comms.size(); ++shard) {
       ranks[grid.rank_at(stage, shard)].shards = std::move(comms[shard]);
     }
   }
   for (size_t shard = 0; shard < grid.num_shards; ++shard) {
-    auto comms = connect_group(common, grid.ranks_of_shard(shard));
+    auto comms = connect_group(common, grid.ranks_of_shard(shard), links);
     for (size_t stage = 0; stage < comms.size(); ++stage) {
       ranks[grid.rank_at(stage, shard)].stages = std::move(comms[stage]);
     }

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "parallel/call_shape.h"
+#include "parallel/direct_link.h"
 #include "parallel/thread_grid.h"
 
 namespace evener::parallel {
@@ -31,19 +33,34 @@ struct alignas(64) Seat {
 struct Mailbox {
   struct Message {
     CallShape shape;
+    bool is_direct = false;  // it lies in the link's slot of the same number
     std::unique_ptr<float[]> values;
     size_t room = 0;  // of values, in floats
   };
   alignas(64) std::atomic<uint64_t> sent = 0;
   alignas(64) std::atomic<uint64_t> taken = 0;
   std::array<Message, 2> messages;
+  size_t slot_of(const Message& message) const { return size_t(&message - messages.data()); }
+
+  std::shared_ptr<device::PeerLink> link = {};  // null: all goes through the host
 };
+static_assert(std::tuple_size_v<decltype(Mailbox::messages)> == device::PeerLink::kNumSlots);
 
 // Memory through which the ranks of a group of threads reach each other.
 struct ThreadGroup {
   ThreadGroup(std::shared_ptr<ThreadGrid> group_grid, std::vector<size_t> group_members);
 
   Mailbox& mailbox(size_t from, size_t to) { return mailboxes[from * members.size() + to]; }
+
+  // Does nothing unless both ends are members.
+  void add(const DirectLink& link);
+
+  // For the sender: the next message to fill, once there is room, and then to post. For the
+  // receiver: the first one, once it is there, and then to take. Null once the grid is broken.
+  Mailbox::Message* room(size_t from, size_t to, const Call& call);
+  void post(size_t from, size_t to);
+  const Mailbox::Message* first(size_t from, size_t to, const Call& call);
+  void take(size_t from, size_t to);
 
   std::shared_ptr<ThreadGrid> grid;
   std::vector<size_t> members;  // their numbers in the grid

@@ -92,7 +92,8 @@ def test_a_card_computes_what_a_processor_computes(evener, data):
             apart = max(abs(a - b) for a, b in zip(here, there))
             if not 0 < largest < 100 or not apart < 0.01 * largest:
                 raise AssertionError(f"{family}: {apart} apart, of {largest}")
-            stages = logits(evener, model, folder, "--devices", "vulkan:0,vulkan:0#1", "--stages", "2", "--split", "1")
+            stages = logits(evener, model, folder, "--devices", "vulkan:0,vulkan:0#1", "--stages", "2", "--split", "1",
+                            "--peer", "always")
             equal(stages == there, True)
 
 

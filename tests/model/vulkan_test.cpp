@@ -37,8 +37,9 @@ const RankPlan kBesideCpu{.layout = {.borders = {1}}, .devices = {"vulkan:0", "c
 // Logits [tokens, vocab] with an F32 cache, as the golden data were made.
 class GoldenRun {
  public:
-  GoldenRun(const std::string& kind, const std::string& model, const RankPlan& plan)
-      : prompt_(golden::prompt_of(kind, model)), run_(create(model, plan, prompt_.size())) {}
+  GoldenRun(const std::string& kind, const std::string& model, const RankPlan& plan,
+            device::PeerUse peer = device::PeerUse::off)
+      : prompt_(golden::prompt_of(kind, model)), run_(create(model, plan, prompt_.size(), peer)) {}
 
   std::vector<float> logits() { return logits_of({prompt_.size()}); }
 
@@ -59,12 +60,15 @@ class GoldenRun {
   }
 
  private:
-  static LogitsRun create(const std::string& model, const RankPlan& plan, size_t num_tokens) {
+  static LogitsRun create(const std::string& model, const RankPlan& plan, size_t num_tokens,
+                          device::PeerUse peer) {
     auto file = gguf::File::open(golden::model_file(model));
     EXPECT_TRUE(file.has_value()) << to_string(file.error());
-    auto run = LogitsRun::create(
-        std::make_shared<const gguf::File>(*std::move(file)), plan,
-        {.kv_type = device::KvType::f32, .num_tokens_max = num_tokens, .num_threads = 1});
+    auto run = LogitsRun::create(std::make_shared<const gguf::File>(*std::move(file)), plan,
+                                 {.kv_type = device::KvType::f32,
+                                  .num_tokens_max = num_tokens,
+                                  .num_threads = 1,
+                                  .peer = peer});
     EXPECT_TRUE(run.has_value()) << to_string(run.error());
     return std::move(run).value();
   }
@@ -133,6 +137,19 @@ TEST_F(GoldenOnVulkan, TwoStagesHaveTheBitsOfOneDevice) {
               GoldenRun("models", model, kOne).logits())
         << model;
   }
+}
+
+TEST_F(GoldenOnVulkan, TwoStagesPastTheHostHaveTheBitsOfOneDevice) {
+  if (!device::tested_vulkan()->adapters()[0].shares_memory_by_fd) {
+    GTEST_SKIP() << "needs VK_KHR_external_memory_fd";
+  }
+  testing::internal::CaptureStderr();
+  GoldenRun run("models", "llama", kStages, device::PeerUse::always);
+  const std::vector<float> whole = run.logits();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("vulkan:0 to vulkan:0#1: directly ("), std::string::npos) << log;
+  EXPECT_EQ(whole, GoldenRun("models", "llama", kOne).logits());
+  EXPECT_EQ(run.logits_of({1, 1, 3, 0}), whole);
 }
 
 TEST_F(GoldenOnVulkan, AStageOnTheCpuGoesOnWithWhatVulkanSays) {

@@ -126,6 +126,7 @@ void read_features(const InstanceApi& api, VkPhysicalDevice device, const Extens
   adapter.shares_memory_by_fd = extensions.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   adapter.shares_memory_as_dma_buf =
       adapter.shares_memory_by_fd && extensions.has(VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
+  adapter.hands_over_to_foreign_queues = extensions.has(VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME);
   adapter.takes_host_memory = extensions.has(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   if (!is_known) return;
   const auto need = [&](VkBool32 feature, const char* name) {

@@ -43,7 +43,8 @@ struct Adapter {
   bool has_timestamps = false;
   bool shares_memory_by_fd = false;  // with another device of this machine
   bool shares_memory_as_dma_buf = false;
-  bool takes_host_memory = false;  // pages of the process as memory of the device
+  bool hands_over_to_foreign_queues = false;  // those of other drivers
+  bool takes_host_memory = false;             // pages of the process as memory of the device
 
   std::vector<std::string> missing;  // what Evener needs and it lacks; empty: it can be used
 

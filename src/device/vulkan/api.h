@@ -13,7 +13,7 @@
   f(DestroyInstance) f(EnumeratePhysicalDevices) f(GetPhysicalDeviceProperties2)           \
       f(GetPhysicalDeviceFeatures2) f(GetPhysicalDeviceMemoryProperties2)                  \
           f(GetPhysicalDeviceQueueFamilyProperties2) f(EnumerateDeviceExtensionProperties) \
-              f(CreateDevice) f(GetDeviceProcAddr)
+              f(CreateDevice) f(GetDeviceProcAddr) f(GetPhysicalDeviceExternalBufferProperties)
 
 #define EVENER_VULKAN_DEVICE(f)                                                                   \
   f(DestroyDevice) f(GetDeviceQueue) f(AllocateMemory) f(FreeMemory) f(MapMemory) f(CreateBuffer) \

@@ -26,6 +26,12 @@ namespace evener::device::vulkan {
 
 class VulkanRouting;
 
+// Bytes that another device sees too.
+struct SharedPlace {
+  Place place;
+  uint32_t other_queues = 0;  // as PeerMemory says
+};
+
 // Operations of a card: each checks its shapes and adds the kernels that compute it to the step.
 class CardDevice final : public Device {
  public:
@@ -84,6 +90,16 @@ class CardDevice final : public Device {
   void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override;
   void add(const Tensor& x, const Tensor& y) override;
   void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) override;
+
+  // The rows of x side by side to where another device reads them, and from where one has put them
+  // to y. Both wait until it is done; false after a failure.
+  bool put(const Tensor& x, const SharedPlace& to);
+  bool take(const SharedPlace& from, const Tensor& y);
+
+  // Memory of that kind is about to go: nothing that was recorded with it is submitted again.
+  void forget_shared_memory() { pool_->count_lost_buffer(); }
+
+  const std::shared_ptr<Gpu>& gpu() const { return gpu_; }
 
   // For tests and reports.
   Steps& steps() { return *steps_; }

@@ -11,7 +11,8 @@
 
 namespace evener::device::vulkan {
 
-enum class CommandKind : uint32_t { dispatch, copy, fill };
+// The last two hand memory that devices share to the other, and take it from there: of `to`.
+enum class CommandKind : uint32_t { dispatch, copy, fill, release, acquire };
 
 // One thing that the card does. Plain bytes: two steps whose commands are equal bytes are the same
 // step, and the second is not recorded again.
@@ -22,7 +23,7 @@ struct Command {
 
   uint32_t push_bytes = 0;
   std::array<uint32_t, 3> groups{};
-  uint32_t fill_word = 0;
+  uint32_t fill_word = 0;  // or the family of queues on the other side
   VkPipeline pipeline = VK_NULL_HANDLE;
   std::array<std::byte, Pipelines::kPushBytes> push{};
 

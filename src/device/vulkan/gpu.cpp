@@ -128,6 +128,9 @@ Status Gpu::open() {
   if (adapter().shares_memory_as_dma_buf) {
     extensions.push_back(VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
   }
+  if (adapter().hands_over_to_foreign_queues) {
+    extensions.push_back(VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME);
+  }
   if (adapter().takes_host_memory) {
     extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
   }
@@ -173,7 +176,6 @@ Status Gpu::load_functions() {
   return {};
 }
 
-// UINT32_MAX: there is none.
 uint32_t Gpu::memory_type(uint32_t allowed, MemoryKind kind) const {
   constexpr VkMemoryPropertyFlags kOwn = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
   constexpr VkMemoryPropertyFlags kShared =

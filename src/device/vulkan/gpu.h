@@ -46,9 +46,13 @@ class Gpu {
   uint32_t queue_family() const { return queue_family_; }
   const Adapter& adapter() const { return instance_->adapters()[adapter_]; }
   const Instance& instance() const { return *instance_; }
+  VkPhysicalDevice physical_device() const { return instance_->physical_device(adapter_); }
 
   // Nanoseconds of one tick of a timestamp; 0: the queue has none.
   double nanoseconds_per_tick() const { return nanoseconds_per_tick_; }
+
+  // The type of memory for a kind, of those that bits allow; UINT32_MAX: there is none.
+  uint32_t memory_type(uint32_t allowed, MemoryKind kind) const;
 
   // `what` is for messages. Error: out_of_memory.
   Result<GpuMemory> allocate(size_t size_bytes, MemoryKind kind, const char* what);
@@ -74,7 +78,6 @@ class Gpu {
       : instance_(std::move(instance)), adapter_(adapter) {}
   Status open();
   Status load_functions();
-  uint32_t memory_type(uint32_t allowed, MemoryKind kind) const;
 
   std::shared_ptr<Instance> instance_;
   size_t adapter_;

@@ -63,6 +63,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   // may name buffers that are gone.
   size_t generation() const { return generation_; }
 
+  // A buffer that is not of the pool is about to be given back.
+  void count_lost_buffer() { ++generation_; }
+
  private:
   friend class Region;
   struct Block {

@@ -37,6 +37,39 @@ void CardDevice::read(const Tensor& x, std::span<float> values) {
   read_bytes(place_in(packed_.region), std::as_writable_bytes(values));
 }
 
+// Packed on this card first: across the bus go whole runs of bytes.
+bool CardDevice::put(const Tensor& x, const SharedPlace& to) {
+  const size_t size = x.rows * x.cols * sizeof(float);
+  if (size == 0) return bool(steps_->status());
+  steps_->begin();
+  Place from = place_of(x);
+  if (x.stride != x.cols && x.rows > 1) {
+    if (!reserve(packed_, size)) return false;
+    copy_rows({.address = from.address, .stride = x.stride},
+              {.address = packed_.region.address(), .stride = x.cols}, x.rows, x.cols, 0,
+              Work::copies, touched(x), touched(packed_.region));
+    from = place_in(packed_.region);
+  }
+  steps_->copy(from, to.place, size, Work::copies);
+  steps_->release(to.place, size, to.other_queues);
+  return bool(steps_->finish());
+}
+
+bool CardDevice::take(const SharedPlace& from, const Tensor& y) {
+  const size_t size = y.rows * y.cols * sizeof(float);
+  if (size == 0) return bool(steps_->status());
+  steps_->begin();
+  steps_->acquire(from.place, size, from.other_queues);
+  if (y.stride == y.cols || y.rows == 1) {
+    steps_->copy(from.place, place_of(y), size, Work::copies);
+  } else {
+    copy_rows({.address = from.place.address, .stride = y.cols},
+              {.address = address_of(y), .stride = y.stride}, y.rows, y.cols, 0, Work::copies, {},
+              touched(y));
+  }
+  return bool(steps_->finish());
+}
+
 void CardDevice::embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) {
   const auto& rows = static_cast<const HostRowsWeight&>(weight);
   EVENER_ASSERT(y.rows == ids.size());

@@ -35,6 +35,25 @@ void wait_for_all_before(const DeviceApi& api, VkCommandBuffer buffer) {
                   VK_ACCESS_TRANSFER_WRITE_BIT);
 }
 
+// Between devices memory changes hands: what one wrote is not sure to be seen by the other else.
+void pass_on(const DeviceApi& api, VkCommandBuffer buffer, const Command& command,
+             uint32_t queue_family) {
+  const bool is_release = command.kind == CommandKind::release;
+  VkBufferMemoryBarrier barrier{};
+  barrier.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER;
+  barrier.srcAccessMask = is_release ? VkAccessFlags{VK_ACCESS_TRANSFER_WRITE_BIT} : 0;
+  barrier.dstAccessMask = is_release ? 0 : VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+  barrier.srcQueueFamilyIndex = is_release ? queue_family : command.fill_word;
+  barrier.dstQueueFamilyIndex = is_release ? command.fill_word : queue_family;
+  barrier.buffer = command.to;
+  barrier.offset = command.to_offset;
+  barrier.size = command.size_bytes;
+  const VkPipelineStageFlags start = VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
+  const VkPipelineStageFlags end = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+  api.CmdPipelineBarrier(buffer, is_release ? kStages : start, is_release ? end : kStages, 0, 0,
+                         nullptr, 1, &barrier, 0, nullptr);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Recordings>> Recordings::create(std::shared_ptr<Gpu> gpu,
@@ -174,6 +193,10 @@ void Recordings::write(const Recording& recording, const Command& command) const
     case CommandKind::fill:
       api.CmdFillBuffer(recording.buffer, command.to, command.to_offset, command.size_bytes,
                         command.fill_word);
+      return;
+    case CommandKind::release:
+    case CommandKind::acquire:
+      pass_on(api, recording.buffer, command, gpu_->queue_family());
   }
 }
 

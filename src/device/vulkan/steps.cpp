@@ -112,6 +112,26 @@ void Steps::fill(const Place& to, size_t size_bytes, uint32_t word, Work work) {
   add(command, {}, {&written, 1});
 }
 
+void Steps::release(const Place& shared, size_t size_bytes, uint32_t family) {
+  pass_on(CommandKind::release, shared, size_bytes, family);
+}
+
+void Steps::acquire(const Place& shared, size_t size_bytes, uint32_t family) {
+  pass_on(CommandKind::acquire, shared, size_bytes, family);
+}
+
+void Steps::pass_on(CommandKind kind, const Place& shared, size_t size_bytes, uint32_t family) {
+  if (!status_ || size_bytes == 0) return;
+  Command command;
+  command.kind = kind;
+  command.work = uint32_t(Work::copies);
+  command.to = shared.buffer;
+  command.to_offset = shared.offset;
+  command.size_bytes = size_bytes;
+  command.fill_word = family;
+  add(command, {}, {});
+}
+
 SharedPiece Steps::bring(size_t size_bytes) {
   if (!status_) return {};
   auto piece = frame().brought.take(size_bytes);

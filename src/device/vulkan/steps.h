@@ -69,6 +69,11 @@ class Steps {
   void copy(const Place& from, const Place& to, size_t size_bytes, Work work);
   void fill(const Place& to, size_t size_bytes, uint32_t word, Work work);
 
+  // Memory that another device sees too changes hands, `family` being that of the other's queues:
+  // behind what wrote it here, in front of what reads it here.
+  void release(const Place& shared, size_t size_bytes, uint32_t family);
+  void acquire(const Place& shared, size_t size_bytes, uint32_t family);
+
   // Memory for the host to fill, for the commands up to the next begin(), and for those behind it
   // while number() stays.
   // Null after a failure.
@@ -124,6 +129,7 @@ class Steps {
         std::unique_ptr<Pipelines> pipelines, const Options& options);
   Status open();
   void add(Command command, std::span<const Touched> reads, std::span<const Touched> writes);
+  void pass_on(CommandKind kind, const Place& shared, size_t size_bytes, uint32_t family);
   void submit();
   VkResult wait(uint64_t value);
   void add_times(Frame& frame);
