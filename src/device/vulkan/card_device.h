@@ -47,6 +47,7 @@ class CardDevice final : public Device {
 
   void write(std::span<const float> values, const Tensor& y) override;
   void read(const Tensor& x, std::span<float> values) override;
+  void arg_max(const Tensor& x, std::span<int32_t> best) override;
   float* host_data(const Tensor&) override { return nullptr; }
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override;
   void linear(const Tensor& x, std::span<const LinearPart> parts) override;
@@ -176,6 +177,7 @@ class CardDevice final : public Device {
   Scratch spans_{.region = {}, .what = "spans of attention"};
   Scratch delta_{.region = {}, .what = "keys of the delta net"};
   Scratch packed_{.region = {}, .what = "rows to be read"};
+  Scratch best_{.region = {}, .what = "columns of the largest values"};
 };
 
 // Rows up to here are multiplied at the speed of the weight's memory; more, in tiles.
