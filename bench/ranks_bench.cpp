@@ -43,8 +43,8 @@ struct Way {
 
 void run_on(engine::Ranks& ranks, const engine::RankPass& pass) {
   ranks.begin(pass);
-  if (const auto logits = ranks.end(); !logits)
-    fmt::print(stderr, "{}\n", to_string(logits.error()));
+  if (const auto result = ranks.end(); !result)
+    fmt::print(stderr, "{}\n", to_string(result.error()));
 }
 
 void measure(std::vector<Way>& ways, size_t num_rows, size_t rounds) {

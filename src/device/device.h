@@ -104,6 +104,10 @@ class Device {
   virtual void write(std::span<const float> values, const Tensor& y) = 0;
   virtual void read(const Tensor& x, std::span<float> values) = 0;
 
+  // best[r] = the column of row r's largest finite value, the lowest of equal ones; -1 if none is
+  // finite. Waits as read() does.
+  virtual void arg_max(const Tensor& x, std::span<int32_t> best) = 0;
+
   // Where the host may read and write the tensor's first row itself, rows being x.stride floats
   // apart, while no call runs; null if it may not. Waits as read() does.
   virtual float* host_data(const Tensor& x) = 0;

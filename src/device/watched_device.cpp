@@ -51,6 +51,10 @@ class WatchedDevice final : public Device {
     const Call call(watch_, Work::copies);
     device_->read(x, values);
   }
+  void arg_max(const Tensor& x, std::span<int32_t> best) override {
+    const Call call(watch_, Work::sampling);
+    device_->arg_max(x, best);
+  }
   float* host_data(const Tensor& x) override {
     const Call call(watch_, Work::copies);
     return device_->host_data(x);

@@ -154,10 +154,10 @@ void LogitsRun::begin(std::span<const int32_t> tokens, size_t first_row) {
 }
 
 Status LogitsRun::end(const Chunk& chunk, const Row& row) {
-  ASSIGN_OR_RETURN(const std::span<const float> logits, ranks_->end());
+  ASSIGN_OR_RETURN(const PassResult* const result, ranks_->end());
   const size_t vocab_size = config_.vocab_size;
   for (size_t i = chunk.num_skipped; i < chunk.num_tokens; ++i) {
-    row(chunk.first_token + i, logits.subspan((i - chunk.num_skipped) * vocab_size, vocab_size));
+    row(chunk.first_token + i, result->rows(i - chunk.num_skipped, 1, vocab_size).logits);
   }
   return {};
 }

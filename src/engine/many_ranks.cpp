@@ -82,13 +82,13 @@ void ManyRanks::begin(const RankPass& pass) {
       {.pass = stored, .number = team_->post({.kind = Kind::run, .pass = stored})});
 }
 
-Result<std::span<const float>> ManyRanks::end() {
+Result<const PassResult*> ManyRanks::end() {
   if (failure_) return *failure_;
   EVENER_ASSERT(!in_flight_.empty());
   RETURN_IF_ERROR(wait(in_flight_.front().number));
   ended_ = std::move(in_flight_.front().pass);
   in_flight_.pop_front();
-  return std::span<const float>(ended_->logits);
+  return &ended_->result;
 }
 
 Status ManyRanks::wait(uint64_t number) {

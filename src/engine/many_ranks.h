@@ -46,7 +46,7 @@ class ManyRanks final : public Ranks {
 
   size_t depth() const override { return depth_; }
   void begin(const RankPass& pass) override;
-  Result<std::span<const float>> end() override;
+  Result<const PassResult*> end() override;
 
   void clear_state(int32_t slot) override;
   void copy_state(int32_t from, int32_t to) override;
@@ -95,7 +95,7 @@ class ManyRanks final : public Ranks {
   size_t state_bytes_ = 0;
   std::deque<InFlight> in_flight_;
   std::vector<std::shared_ptr<StoredPass>> passes_;  // of this team; those not in flight are free
-  std::shared_ptr<StoredPass> ended_;                // whose logits are valid
+  std::shared_ptr<StoredPass> ended_;                // whose result is valid
   uint64_t num_passes_ = 0;
   std::optional<Error> failure_;  // until the restart
   std::set<size_t> given_up_;     // ranks that do not end, on devices that others cannot have

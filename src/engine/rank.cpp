@@ -11,17 +11,21 @@ Rank::Rank(device::Device& device, const model::Model& model, const parallel::Ra
            model::RankMemory memory)
     : device_(&device), model_(&model), comms_(&comms), memory_(std::move(memory)) {}
 
-Status Rank::run(const RankPass& rank_pass, std::vector<float>& logits) {
+Status Rank::run(const RankPass& rank_pass, PassResult& result) {
   model::Pass pass(*device_, *comms_, memory_, rank_pass.input);
   const model::Pass::Scope scope(pass);
-  const device::Tensor result = model_->forward(pass);
+  const device::Tensor logits = model_->forward(pass);
   const model::Part& part = model_->part();
-  if (part.has_last_layer && part.shard == 0) {
-    logits.resize(result.rows * result.cols);
-    if (!logits.empty()) device_->read(result, logits);
-  }
+  if (part.has_last_layer && part.shard == 0) read(logits, rank_pass.wanted, result);
   RETURN_IF_ERROR(device_status());  // what the others then see has its cause here
   return comms_->status();
+}
+
+void Rank::read(const device::Tensor& logits, Wanted wanted, PassResult& result) {
+  result.logits.resize(wanted == Wanted::logits ? logits.rows * logits.cols : 0);
+  result.best_tokens.resize(wanted == Wanted::best_tokens ? logits.rows : 0);
+  if (!result.logits.empty()) device_->read(logits, result.logits);
+  if (!result.best_tokens.empty()) device_->arg_max(logits, result.best_tokens);
 }
 
 Status Rank::device_status() const {

@@ -23,10 +23,10 @@ class Rank {
   Rank(device::Device& device, const model::Model& model, const parallel::RankComms& comms,
        model::RankMemory memory);
 
-  // Executes the pass. On the rank that ends with the logits, shard 0 of the last stage, `logits`
-  // become [logit_rows, vocab]; others leave it alone. Error: unavailable, once a group of ranks is
-  // broken or the device is lost; the logits are worthless then.
-  Status run(const RankPass& pass, std::vector<float>& logits);
+  // Executes the pass. On the rank that ends with the logits, shard 0 of the last stage, `result`
+  // becomes what the pass wants; others leave it alone. Error: unavailable, once a group of ranks
+  // is broken or the device is lost; the result is worthless then.
+  Status run(const RankPass& pass, PassResult& result);
 
   // The recurrent state before the first token; a state for two to go on from. Nothing happens on
   // ranks without.
@@ -49,6 +49,7 @@ class Rank {
   void reset_expert_uses();
 
  private:
+  void read(const device::Tensor& logits, Wanted wanted, PassResult& result);
   Status device_status() const;
 
   device::Device* device_;

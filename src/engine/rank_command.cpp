@@ -20,7 +20,7 @@ bool is_written(Kind kind) { return kind == Kind::write_page || kind == Kind::wr
 Status execute(Rank& rank, const RankCommand& command) {
   switch (command.kind) {
     case Kind::run:
-      return rank.run(command.pass->pass(), command.pass->logits);
+      return rank.run(command.pass->pass(), command.pass->result);
     case Kind::clear_state:
       rank.clear_state(command.to);
       break;

@@ -84,8 +84,10 @@ Error broken_message() {
 }
 
 void put_pass(Writer& writer, const StoredPass& stored) {
-  const model::PassInput input = stored.pass().input;
+  const RankPass pass = stored.pass();
+  const model::PassInput& input = pass.input;
   writer.put(stored.number());
+  writer.put(pass.wanted);
   writer.put_all(input.tokens);
   writer.put_all(input.positions);
   writer.put_all(input.logit_rows);
@@ -101,6 +103,7 @@ void put_pass(Writer& writer, const StoredPass& stored) {
 // Slices cover all rows in order, as device::Batch says. Null if the numbers contradict each other.
 std::shared_ptr<StoredPass> get_pass(Reader& reader) {
   const auto number = reader.get<uint64_t>();
+  const auto wanted = reader.get<Wanted>();
   const auto tokens = reader.get_all<int32_t>();
   const auto positions = reader.get_all<int32_t>();
   const auto logit_rows = reader.get_all<int32_t>();
@@ -119,8 +122,9 @@ std::shared_ptr<StoredPass> get_pass(Reader& reader) {
     slices.push_back(slice);
   }
   for (size_t i = 0; i < slices.size(); ++i) slices[i].pages = pages[i];
+  const bool is_known = wanted >= Wanted::logits && wanted <= Wanted::best_tokens;
   const auto is_row = [&](int32_t row) { return row >= 0 && size_t(row) < num_rows; };
-  if (num_rows != tokens.size() || num_rows != positions.size() ||
+  if (!is_known || num_rows != tokens.size() || num_rows != positions.size() ||
       !std::ranges::all_of(logit_rows, is_row)) {
     return nullptr;
   }
@@ -128,7 +132,8 @@ std::shared_ptr<StoredPass> get_pass(Reader& reader) {
   stored->store({.input = {.tokens = tokens,
                            .positions = positions,
                            .batch = {.slices = slices, .num_rows = num_rows},
-                           .logit_rows = logit_rows}},
+                           .logit_rows = logit_rows},
+                 .wanted = wanted},
                 number);
   return stored;
 }
@@ -186,7 +191,8 @@ std::vector<std::byte> to_bytes(const RankAnswer& answer) {
   writer.put(answer.page_bytes);
   writer.put(answer.state_bytes);
   writer.put_all(std::span<const std::byte>(answer.bytes));
-  writer.put_all(std::span<const float>(answer.logits));
+  writer.put_all(std::span<const float>(answer.result.logits));
+  writer.put_all(std::span<const int32_t>(answer.result.best_tokens));
   writer.put(uint64_t{answer.uses.size()});
   for (const auto& layer : answer.uses) writer.put_all(std::span<const uint64_t>(layer));
   return writer.take();
@@ -210,7 +216,8 @@ Result<RankAnswer> answer_from(std::span<const std::byte> bytes) {
   answer.page_bytes = reader.get<uint64_t>();
   answer.state_bytes = reader.get<uint64_t>();
   answer.bytes = reader.get_all<std::byte>();
-  answer.logits = reader.get_all<float>();
+  answer.result.logits = reader.get_all<float>();
+  answer.result.best_tokens = reader.get_all<int32_t>();
   const auto num_layers = reader.get<uint64_t>();
   while (answer.uses.size() < num_layers && reader.is_good()) {
     answer.uses.push_back(reader.get_all<uint64_t>());

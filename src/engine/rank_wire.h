@@ -28,7 +28,7 @@ struct RankAnswer {
   uint64_t page_bytes = 0;  // of the rank, in the first
   uint64_t state_bytes = 0;
   std::vector<std::byte> bytes = {};  // that were read
-  std::vector<float> logits = {};
+  PassResult result = {};
   RankCommand::ExpertUses uses = {};
 };
 bool is_answered(RankCommand::Kind kind);

@@ -34,9 +34,9 @@ class Ranks {
   // points to may change after the call.
   virtual void begin(const RankPass& pass) = 0;
 
-  // Waits for the oldest pass that has begun and returns its logits [logit_rows, vocab], valid
-  // until the next end(). Error: unavailable, naming the rank and what it did.
-  virtual Result<std::span<const float>> end() = 0;
+  // Waits for the oldest pass that has begun and returns what it gave, valid until the next end().
+  // Error: unavailable, naming the rank and what it did.
+  virtual Result<const PassResult*> end() = 0;
 
   // In order with the passes. The recurrent state before the first token; a state for two to go on
   // from.

@@ -82,7 +82,7 @@ Status RemoteRank::hand_over(RankAnswer answer) {
   if (command.bytes) {
     std::ranges::copy(answer.bytes, command.bytes->begin() + std::ptrdiff_t(command.first_byte));
   }
-  if (command.pass && !answer.logits.empty()) command.pass->logits = std::move(answer.logits);
+  if (command.pass && !answer.result.empty()) command.pass->result = std::move(answer.result);
   if (command.uses) (*command.uses)[rank_] = std::move(answer.uses);
   return {};
 }

@@ -85,11 +85,23 @@ void Sequence::read_prompt(size_t first_position, size_t position_end,
   if (parts_.request.max_new_tokens == 0) finish(FinishReason::length);
 }
 
-void Sequence::generate(std::span<const float> logits, sample::Workspace& workspace) {
-  auto token = sampler_.choose(logits, forbidden(), workspace);
+bool Sequence::needs_logits() const {
+  return sampler_.needs_logits() || parts_.request.num_top_logprobs || !forbidden().empty();
+}
+
+Result<TokenId> Sequence::choose(const ResultRows& rows, sample::Workspace& workspace) {
+  if (rows.best_tokens.empty()) {
+    return sampler_.choose(rows.logits.last(parts_.vocab_size), forbidden(), workspace);
+  }
+  EVENER_ASSERT(!needs_logits());
+  return sampler_.choose_best(rows.best_tokens.back());
+}
+
+void Sequence::generate(const ResultRows& rows, sample::Workspace& workspace) {
+  auto token = choose(rows, workspace);
   if (!token) return fail(std::move(token).error());
   if (parts_.request.num_top_logprobs) {
-    const sample::Logprobs logprobs(logits);
+    const sample::Logprobs logprobs(rows.logits.last(parts_.vocab_size));
     update_.tokens.push_back(describe(*token, &logprobs));
   } else {
     update_.tokens.push_back(describe(*token, nullptr));

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "engine/answer_text.h"
 #include "engine/generation.h"
+#include "engine/rank_pass.h"
 #include "sample/logprobs.h"
 #include "sample/sampler.h"
 #include "sched/scheduler.h"
@@ -51,8 +52,11 @@ class Sequence {
   // by again, those of its own answer too.
   void read_prompt(size_t first_position, size_t position_end, std::span<const float> logits);
 
-  // Chooses the next token from logits [vocab]. May finish the sequence.
-  void generate(std::span<const float> logits, sample::Workspace& workspace);
+  // False: the next token is the best one, as far as is known now.
+  bool needs_logits() const;
+
+  // Chooses the next token by the last of the rows. May finish the sequence.
+  void generate(const ResultRows& rows, sample::Workspace& workspace);
 
   void cancel() { finish(FinishReason::cancelled); }
   void fail(Error error);
@@ -63,6 +67,7 @@ class Sequence {
  private:
   bool ends_at(TokenId id) const;
   std::span<const TokenId> forbidden() const;
+  Result<TokenId> choose(const ResultRows& rows, sample::Workspace& workspace);
   void accept(TokenId id);
   void finish(FinishReason reason);
   TokenOutput describe(TokenId id, const sample::Logprobs* logprobs) const;

@@ -38,14 +38,14 @@ RankAnswer answer_to_set_up(const SeatedRank& rank, const Status& ready) {
   return answer;
 }
 
-// The logits are there only on the rank that has them.
+// The result is there only on the rank that has the logits.
 RankAnswer answer_to(RankCommand& command, const Status& done) {
   RankAnswer answer{.number = command.number};
   if (!done) {
     answer.error = done.error();
     return answer;
   }
-  if (command.pass) answer.logits = std::move(command.pass->logits);
+  if (command.pass) answer.result = std::move(command.pass->result);
   if (command.bytes) answer.bytes = std::move(*command.bytes);
   if (command.uses) answer.uses = std::move(command.uses->front());
   return answer;

@@ -39,13 +39,13 @@ Status SoloRanks::take_seat() {
 
 void SoloRanks::begin(const RankPass& pass) {
   if (failure_) return;
-  Status done = rank_->run(pass, logits_);
+  Status done = rank_->run(pass, result_);
   if (!done) note_failure(of_device(std::move(done).error()));
 }
 
-Result<std::span<const float>> SoloRanks::end() {
+Result<const PassResult*> SoloRanks::end() {
   if (failure_) return *failure_;
-  return std::span<const float>(logits_);
+  return &result_;
 }
 
 void SoloRanks::clear_state(int32_t slot) {

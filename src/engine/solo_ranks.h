@@ -29,7 +29,7 @@ class SoloRanks final : public Ranks {
 
   size_t depth() const override { return 1; }
   void begin(const RankPass& pass) override;
-  Result<std::span<const float>> end() override;
+  Result<const PassResult*> end() override;
 
   void clear_state(int32_t slot) override;
   void copy_state(int32_t from, int32_t to) override;
@@ -63,7 +63,7 @@ class SoloRanks final : public Ranks {
   std::optional<Rank> rank_;                // none between a failure and the end of the restart
   size_t page_bytes_ = 0;
   size_t state_bytes_ = 0;
-  std::vector<float> logits_;
+  PassResult result_;
   std::optional<Error> failure_;  // until the restart
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 

@@ -118,9 +118,10 @@ class StepLoop {
   bool issue_step();
   std::vector<sched::Slice> make_transfers(const sched::Step& step);
   void begin_pass(Flight& step);
+  bool needs_logits(const sched::Slice& slice) const;
   bool finish_oldest();
-  void apply(const Flight& step, std::span<const float> logits);
-  void apply(const sched::Slice& slice, std::span<const float> logits);
+  void apply(const Flight& step, const PassResult& result);
+  void apply(const sched::Slice& slice, const ResultRows& rows);
   void settle(std::span<const sched::Slice> slices);
   void touch(SequenceId id);
   void ranks_failed(const Error& error);

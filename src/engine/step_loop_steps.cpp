@@ -65,11 +65,27 @@ std::vector<sched::Slice> StepLoop::make_transfers(const sched::Step& step) {
 
 void StepLoop::begin_pass(Flight& step) {
   if (step.slices.empty()) return;  // it was all transfers
-  ranks_.begin(builder_.build(step.slices, residency_,
-                              [this](SequenceId id) { return sequences_.at(id)->tokens(); }));
+  RankPass pass = builder_.build(step.slices, residency_,
+                                 [this](SequenceId id) { return sequences_.at(id)->tokens(); });
+  const auto needs = [this](const sched::Slice& slice) { return needs_logits(slice); };
+  if (std::ranges::none_of(step.slices, needs)) pass.wanted = Wanted::best_tokens;
+  ranks_.begin(pass);
   for (size_t i = 0; i < step.slices.size(); ++i) {
     step.logits.push_back(builder_.logits_of_slice(i));
   }
+}
+
+// No token comes between this and the result, so what the sequence needs does not change.
+bool StepLoop::needs_logits(const sched::Slice& slice) const {
+  switch (slice.logits) {
+    case sched::Slice::Logits::none:
+      return false;
+    case sched::Slice::Logits::last:
+      return sequences_.at(slice.sequence)->needs_logits();
+    case sched::Slice::Logits::all:
+      break;
+  }
+  return true;
 }
 
 // False: the ranks have failed.
@@ -77,12 +93,12 @@ bool StepLoop::finish_oldest() {
   const Flight step = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (!step.slices.empty()) {
-    const auto logits = ranks_.end();
-    if (!logits) {
-      ranks_failed(logits.error());
+    const auto result = ranks_.end();
+    if (!result) {
+      ranks_failed(result.error());
       return false;
     }
-    apply(step, *logits);
+    apply(step, **result);
   }
   const Clock::time_point end = Clock::now();
   scheduler_.step_done(step.began - start_, end - start_);
@@ -93,16 +109,15 @@ bool StepLoop::finish_oldest() {
   return true;
 }
 
-void StepLoop::apply(const Flight& step, std::span<const float> logits) {
+void StepLoop::apply(const Flight& step, const PassResult& result) {
   const WorkTimer timer(options_.times, Work::sampling);
   for (size_t i = 0; i < step.slices.size(); ++i) {
     const PassBuilder::LogitRange range = step.logits[i];
-    apply(step.slices[i], logits.subspan(range.first_row * options_.vocab_size,
-                                         range.num_rows * options_.vocab_size));
+    apply(step.slices[i], result.rows(range.first_row, range.num_rows, options_.vocab_size));
   }
 }
 
-void StepLoop::apply(const sched::Slice& slice, std::span<const float> logits) {
+void StepLoop::apply(const sched::Slice& slice, const ResultRows& rows) {
   const auto it = sequences_.find(slice.sequence);
   if (it == sequences_.end()) return;  // cancelled meanwhile
   Sequence& sequence = *it->second;
@@ -110,11 +125,11 @@ void StepLoop::apply(const sched::Slice& slice, std::span<const float> logits) {
     counted_.prompt_tokens += slice.num_tokens;
     sequence.read_prompt(
         slice.first_position, slice.position_end(),
-        slice.logits == sched::Slice::Logits::all ? logits : std::span<const float>());
+        slice.logits == sched::Slice::Logits::all ? rows.logits : std::span<const float>());
   }
   const bool knows_all = slice.position_end() == sequence.tokens().size();
   if (!knows_all || sequence.finished()) return;
-  sequence.generate(logits.last(options_.vocab_size), workspace_);
+  sequence.generate(rows, workspace_);
   if (sequence.tokens().size() == slice.position_end()) return;
   ++counted_.generated_tokens;
   given_.push_back(slice.sequence);

@@ -7,7 +7,9 @@ namespace evener::engine {
 void StoredPass::store(const RankPass& rank_pass, uint64_t number) {
   const model::PassInput& input = rank_pass.input;
   number_ = number;
-  logits.clear();
+  wanted_ = rank_pass.wanted;
+  result.logits.clear();
+  result.best_tokens.clear();
   tokens_.assign(input.tokens.begin(), input.tokens.end());
   positions_.assign(input.positions.begin(), input.positions.end());
   logit_rows_.assign(input.logit_rows.begin(), input.logit_rows.end());
@@ -27,7 +29,8 @@ RankPass StoredPass::pass() const {
   return {.input = {.tokens = tokens_,
                     .positions = positions_,
                     .batch = {.slices = slices_, .num_rows = tokens_.size()},
-                    .logit_rows = logit_rows_}};
+                    .logit_rows = logit_rows_},
+          .wanted = wanted_};
 }
 
 }  // namespace evener::engine

@@ -9,7 +9,7 @@
 namespace evener::engine {
 
 // A pass with everything it points to, for ranks that execute it later, and the room for its
-// logits. Keeps its memory from pass to pass.
+// result. Keeps its memory from pass to pass.
 class StoredPass {
  public:
   // Nobody reads the one before any more.
@@ -19,11 +19,12 @@ class StoredPass {
   RankPass pass() const;
   uint64_t number() const { return number_; }
 
-  // [logit_rows, vocab], written by the one rank that has them.
-  std::vector<float> logits;
+  // Written by the one rank that has the logits.
+  PassResult result;
 
  private:
   uint64_t number_ = 0;
+  Wanted wanted_ = Wanted::logits;
   std::vector<int32_t> tokens_;
   std::vector<int32_t> positions_;
   std::vector<int32_t> logit_rows_;

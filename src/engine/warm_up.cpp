@@ -11,7 +11,7 @@ constexpr size_t kRowsMax = 16;  // within one page
 constexpr int32_t kPage = 0;
 constexpr int32_t kSlot = 0;
 
-Status run_rows(Ranks& ranks, size_t num_rows, int32_t state_slot) {
+Status run_rows(Ranks& ranks, size_t num_rows, int32_t state_slot, Wanted wanted) {
   const std::vector<int32_t> tokens(num_rows, 0);
   std::vector<int32_t> positions(num_rows);
   std::iota(positions.begin(), positions.end(), 0);
@@ -25,7 +25,8 @@ Status run_rows(Ranks& ranks, size_t num_rows, int32_t state_slot) {
   ranks.begin({.input = {.tokens = tokens,
                          .positions = positions,
                          .batch = {.slices = {&slice, 1}, .num_rows = num_rows},
-                         .logit_rows = {&last_row, 1}}});
+                         .logit_rows = {&last_row, 1}},
+               .wanted = wanted});
   RETURN_IF_ERROR(ranks.end());
   return {};
 }
@@ -34,8 +35,9 @@ Status run_rows(Ranks& ranks, size_t num_rows, int32_t state_slot) {
 
 Status warm_up(Ranks& ranks, const WarmUpOptions& options) {
   const int32_t state_slot = options.has_state ? kSlot : -1;
-  RETURN_IF_ERROR(run_rows(ranks, std::min(options.num_rows, kRowsMax), state_slot));
-  return run_rows(ranks, 1, state_slot);
+  RETURN_IF_ERROR(
+      run_rows(ranks, std::min(options.num_rows, kRowsMax), state_slot, Wanted::logits));
+  return run_rows(ranks, 1, state_slot, Wanted::best_tokens);
 }
 
 }  // namespace evener::engine

@@ -51,6 +51,11 @@ Result<TokenId> Sampler::choose(std::span<const float> logits, std::span<const T
   return draw(candidates, uniform(params_.seed, num_accepted_));
 }
 
+Result<TokenId> Sampler::choose_best(TokenId best) const {
+  if (best < 0) return no_finite_logit("generated token", num_accepted_);
+  return best;
+}
+
 void Sampler::accept(TokenId id) {
   penalties_.accept(id);
   dry_.accept(id);

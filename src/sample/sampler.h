@@ -27,10 +27,17 @@ class Sampler {
   // `params` passed check(). `piece_of` is asked for only if DRY is on, and must outlive it.
   Sampler(const Params& params, std::span<const TokenId> prompt, PieceOf piece_of);
 
+  // False: choose() looks for the largest finite logit and at nothing else.
+  bool needs_logits() const { return params_.temperature != 0 || changes_logits(); }
+
   // logits [vocab]; what is not finite, or in `forbidden`, is not chosen. Error: internal if
   // nothing is left.
   Result<TokenId> choose(std::span<const float> logits, std::span<const TokenId> forbidden,
                          Workspace& workspace);
+
+  // The same unless it needs logits, with nothing forbidden: `best` is what arg_max() says of them,
+  // -1 if that is nothing.
+  Result<TokenId> choose_best(TokenId best) const;
 
   // `id` is the sequence's next token.
   void accept(TokenId id);

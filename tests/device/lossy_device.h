@@ -59,6 +59,7 @@ class LossyDevice final : public Device {
   }
   void write(std::span<const float> values, const Tensor& y) override { inner_->write(values, y); }
   void read(const Tensor& x, std::span<float> values) override { inner_->read(x, values); }
+  void arg_max(const Tensor& x, std::span<int32_t> best) override { inner_->arg_max(x, best); }
   float* host_data(const Tensor& x) override { return inner_->host_data(x); }
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override {
     inner_->embedding(weight, ids, y);

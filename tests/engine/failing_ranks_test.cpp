@@ -37,14 +37,19 @@ class ScriptedRanks final : public Ranks {
   size_t depth() const override { return 1; }
   void begin(const RankPass& pass) override {
     ++num_passes_;
-    logits_.assign(pass.input.logit_rows.size() * vocab_size_, 0);
-    for (size_t row = 0; row < pass.input.logit_rows.size(); ++row)
-      logits_[row * vocab_size_ + 5] = 1;
+    const size_t num_rows = pass.input.logit_rows.size();
+    result_ = {};
+    if (pass.wanted == Wanted::best_tokens) {
+      result_.best_tokens.assign(num_rows, 5);
+      return;
+    }
+    result_.logits.assign(num_rows * vocab_size_, 0);
+    for (size_t row = 0; row < num_rows; ++row) result_.logits[row * vocab_size_ + 5] = 1;
   }
-  Result<std::span<const float>> end() override {
+  Result<const PassResult*> end() override {
     const std::lock_guard pass_gate(gate);
     if (num_passes_ == fails_at_pass) return failure(Code::unavailable, "has ended");
-    return logits_;
+    return &result_;
   }
   void clear_state(int32_t) override {}
   void copy_state(int32_t, int32_t) override {}
@@ -79,7 +84,7 @@ class ScriptedRanks final : public Ranks {
  private:
   size_t vocab_size_;
   size_t num_passes_ = 0;
-  std::vector<float> logits_;
+  PassResult result_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_restarting_ = false;

@@ -45,6 +45,7 @@ class LateRanks final : public Ranks {
   std::mutex restart_gate;                  // held: restarts do not end
   size_t num_restarts = 0;
   size_t most_in_flight = 0;
+  std::vector<Wanted> wanted;  // of each pass with logits that somebody looks at
   bool broke_contract = false;
 
   size_t depth() const override { return options_.depth; }
@@ -53,10 +54,12 @@ class LateRanks final : public Ranks {
     if (when_begins) when_begins(num_begun_ + 1);
     ++num_begun_;
     most_in_flight = std::max(most_in_flight, ++num_in_flight_);
+    if (!pass.input.logit_rows.empty()) wanted.push_back(pass.wanted);
     if (num_in_flight_ > options_.depth || is_down_) broke_contract = true;
     Pass copy{.number = num_begun_,
               .tokens = {pass.input.tokens.begin(), pass.input.tokens.end()},
-              .logit_rows = {pass.input.logit_rows.begin(), pass.input.logit_rows.end()}};
+              .logit_rows = {pass.input.logit_rows.begin(), pass.input.logit_rows.end()},
+              .wanted = pass.wanted};
     for (const device::Slice& slice : pass.input.batch.slices) {
       copy.slices.push_back({.first_row = slice.first_row,
                              .num_rows = slice.num_rows,
@@ -67,14 +70,14 @@ class LateRanks final : public Ranks {
     later_.emplace_back([this, copy = std::move(copy)] { run(copy); });
   }
 
-  Result<std::span<const float>> end() override {
+  Result<const PassResult*> end() override {
     if (num_in_flight_ == 0 && !is_down_) broke_contract = true;
     while (results_.empty() && !is_down_) do_next();
     if (is_down_) return failure();
     --num_in_flight_;
-    logits_ = std::move(results_.front());
+    result_ = std::move(results_.front());
     results_.pop_front();
-    return std::span<const float>(logits_);
+    return &result_;
   }
 
   void clear_state(int32_t slot) override {
@@ -132,6 +135,7 @@ class LateRanks final : public Ranks {
     size_t number = 0;
     std::vector<int32_t> tokens;
     std::vector<int32_t> logit_rows;
+    Wanted wanted = Wanted::logits;
     std::vector<Rows> slices{};
   };
 
@@ -159,12 +163,17 @@ class LateRanks final : public Ranks {
     }
     std::vector<int32_t> next(pass.tokens.size());
     for (const Rows& rows : pass.slices) run(pass, rows, next);
-    std::vector<float> logits(pass.logit_rows.size() * options_.vocab_size, 0);
-    for (size_t i = 0; i < pass.logit_rows.size(); ++i) {
-      const auto token = static_cast<size_t>(next[static_cast<size_t>(pass.logit_rows[i])]);
-      logits[i * options_.vocab_size + token] = 1;
+    PassResult result;
+    for (const int32_t row : pass.logit_rows) {
+      const int32_t token = next[static_cast<size_t>(row)];
+      if (pass.wanted == Wanted::best_tokens) {
+        result.best_tokens.push_back(token);
+      } else {
+        result.logits.resize(result.logits.size() + options_.vocab_size, 0);
+        result.logits[result.logits.size() - options_.vocab_size + static_cast<size_t>(token)] = 1;
+      }
     }
-    results_.push_back(std::move(logits));
+    results_.push_back(std::move(result));
   }
 
   void run(const Pass& pass, const Rows& rows, std::vector<int32_t>& next) {
@@ -196,8 +205,8 @@ class LateRanks final : public Ranks {
 
   Options options_;
   std::deque<std::function<void()>> later_;
-  std::deque<std::vector<float>> results_;
-  std::vector<float> logits_;
+  std::deque<PassResult> results_;
+  PassResult result_;
   std::vector<std::vector<uint64_t>> pages_;
   std::vector<uint64_t> states_;
   size_t num_begun_ = 0;

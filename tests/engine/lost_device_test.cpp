@@ -39,8 +39,8 @@ Result<std::vector<float>> say(Ranks& ranks) {
                          .positions = zero,
                          .batch = {.slices = {&slice, 1}, .num_rows = 1},
                          .logit_rows = zero}});
-  ASSIGN_OR_RETURN(const auto logits, ranks.end());
-  return std::vector<float>(logits.begin(), logits.end());
+  ASSIGN_OR_RETURN(const PassResult* const result, ranks.end());
+  return result->logits;
 }
 
 class LostDevice : public testing::Test {

@@ -36,7 +36,8 @@ std::shared_ptr<StoredPass> small_pass() {
   pass->store({.input = {.tokens = tokens,
                          .positions = positions,
                          .batch = {.slices = slices, .num_rows = 3},
-                         .logit_rows = rows}},
+                         .logit_rows = rows},
+               .wanted = Wanted::best_tokens},
               17);
   return pass;
 }
@@ -55,7 +56,7 @@ RankAnswer full_answer() {
           .page_bytes = 64,
           .state_bytes = 3,
           .bytes = WireBytes(5, std::byte(0xab)),
-          .logits = {0.5F, -1.0F},
+          .result = {.logits = {0.5F, -1.0F}, .best_tokens = {3, -1, 7}},
           .uses = {{1, 2, 3}, {}, {4}}};
 }
 
@@ -65,6 +66,7 @@ TEST(RankWire, APassArrivesWithAllThatItPointsTo) {
   EXPECT_EQ(command->kind, Kind::run);
   EXPECT_EQ(command->number, 4U);
   EXPECT_EQ(command->pass->number(), 17U);
+  EXPECT_EQ(command->pass->pass().wanted, Wanted::best_tokens);
   const model::PassInput input = command->pass->pass().input;
   EXPECT_THAT(input.tokens, ElementsAre(7, 8, 9));
   EXPECT_THAT(input.positions, ElementsAre(0, 1, 64));
@@ -116,7 +118,8 @@ TEST(RankWire, AnAnswerArrivesWithItsError) {
   EXPECT_EQ(answer->page_bytes, 64U);
   EXPECT_EQ(answer->state_bytes, 3U);
   EXPECT_EQ(answer->bytes, sent.bytes);
-  EXPECT_EQ(answer->logits, sent.logits);
+  EXPECT_EQ(answer->result.logits, sent.result.logits);
+  EXPECT_EQ(answer->result.best_tokens, sent.result.best_tokens);
   EXPECT_EQ(answer->uses, sent.uses);
   EXPECT_FALSE(answer_from(to_bytes(RankAnswer{.number = 1}))->error);
 }
@@ -161,6 +164,8 @@ TEST(RankWire, APassThatIsReadHoldsTogetherWhateverTheBytes) {
     const auto command = command_from(bytes);
     if (!command || !command->pass) continue;
     ++num_read;
+    const Wanted wanted = command->pass->pass().wanted;
+    ASSERT_TRUE(wanted == Wanted::logits || wanted == Wanted::best_tokens);
     const model::PassInput input = command->pass->pass().input;
     ASSERT_EQ(input.positions.size(), input.tokens.size());
     size_t num_rows = 0;

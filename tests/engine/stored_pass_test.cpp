@@ -21,7 +21,8 @@ TEST(StoredPass, KeepsAllThatAPassPointsTo) {
   stored.store({.input = {.tokens = tokens,
                           .positions = positions,
                           .batch = {.slices = slices, .num_rows = 3},
-                          .logit_rows = rows}},
+                          .logit_rows = rows},
+                .wanted = Wanted::best_tokens},
                17);
   for (auto* values : {&tokens, &positions, &rows, &first_pages, &second_pages}) {
     std::ranges::fill(*values, -5);
@@ -29,6 +30,7 @@ TEST(StoredPass, KeepsAllThatAPassPointsTo) {
   slices.clear();
   const model::PassInput input = stored.pass().input;
   EXPECT_EQ(stored.number(), 17U);
+  EXPECT_EQ(stored.pass().wanted, Wanted::best_tokens);
   EXPECT_THAT(input.tokens, ElementsAre(7, 8, 9));
   EXPECT_THAT(input.positions, ElementsAre(0, 1, 64));
   EXPECT_THAT(input.logit_rows, ElementsAre(1, 2));

@@ -154,6 +154,22 @@ TEST(Sampler, ARowWithoutAFiniteLogitIsAnError) {
   EXPECT_FALSE(sampler.choose(std::vector<float>{1}, Tokens{0}, workspace).has_value());
 }
 
+// What is chosen by the best token alone, and what it says when there is none.
+TEST(Sampler, PlainGreedyNeedsNoLogits) {
+  const Sampler greedy({.temperature = 0, .top_k = 3, .top_p = 0.5F}, {}, no_piece);
+  EXPECT_FALSE(greedy.needs_logits());
+  EXPECT_EQ(greedy.choose_best(77).value(), 77);
+  EXPECT_EQ(to_string(greedy.choose_best(-1).error()),
+            "cannot choose a token: generated token 0: the model gave no finite logit");
+  for (const Params& params : {Params{}, Params{.temperature = 0, .repetition_penalty = 0.9F},
+                               Params{.temperature = 0, .presence_penalty = -1},
+                               Params{.temperature = 0, .frequency_penalty = 1},
+                               Params{.temperature = 0, .dry_multiplier = 1},
+                               Params{.temperature = 0, .logit_bias = {{3, 1.0F}}}}) {
+    EXPECT_TRUE(Sampler(params, {}, no_piece).needs_logits());
+  }
+}
+
 TEST(Sampler, ALargeVocabularyIsDrawnFrom) {
   std::mt19937 random(9);
   std::vector<float> logits(250'000);

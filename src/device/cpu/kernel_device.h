@@ -35,6 +35,7 @@ class KernelDevice : public Device {
 
   void write(std::span<const float> values, const Tensor& y) override;
   void read(const Tensor& x, std::span<float> values) override;
+  void arg_max(const Tensor& x, std::span<int32_t> best) override;
   float* host_data(const Tensor& x) override;
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override;
   void linear(const Tensor& x, std::span<const LinearPart> parts) override;

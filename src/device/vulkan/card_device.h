@@ -57,6 +57,7 @@ class CardDevice final : public Device {
     (void)steps_->finish();
     return nullptr;
   }
+  void arg_max(const Tensor& x, std::span<int32_t> best) override;
   void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override;
   void linear(const Tensor& x, std::span<const LinearPart> parts) override;
   void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) override;
@@ -213,6 +214,7 @@ class CardDevice final : public Device {
   Scratch spans_{.region = {}, .what = "spans of attention"};
   Scratch delta_{.region = {}, .what = "keys of the delta net"};
   Scratch packed_{.region = {}, .what = "rows to be read"};
+  Scratch best_{.region = {}, .what = "columns of the largest values"};
 };
 
 // Rows up to here are multiplied at the speed of the weight's memory; more, in tiles.
