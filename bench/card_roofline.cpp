@@ -98,9 +98,9 @@ Status run(const Options& options) {
   bench::PassBatch batch(num_pages);
   batch.add(0, options.depth, options.rows);
   device->steps().forget_costs();
-  std::vector<float> logits;
+  engine::PassResult result;
   const engine::RankPass pass = batch.pass();
-  RETURN_IF_ERROR(rank.run(pass, logits));
+  RETURN_IF_ERROR(rank.run(pass, result));
   print(device->steps().costs(), options);
   return {};
 }
