@@ -144,8 +144,10 @@ TEST_P(Attention, HasEqualBitsForAnyChunksAndNumberOfThreads) {
     deal_pages({&s}, c.page_size);
     const auto cache = make_cache(two, c);
     const std::vector<float> whole = run(two, c, *cache, s, s.q.rows);
-    const auto other = make_cache(one, c);
-    expect_equal_bits(run(one, c, *other, s, s.q.rows), whole, name(c) + " one thread");
+    if (GetParam().is_cpu) {
+      const auto other = make_cache(one, c);
+      expect_equal_bits(run(one, c, *other, s, s.q.rows), whole, name(c) + " one thread");
+    }
     // A whole sequence token by token may take a minute a case: the first has the shapes.
     const bool slow = GetParam().is_slow && &c - kCases >= 1;
     for (const size_t chunk : {1, 3, 17, 100}) {
