@@ -45,16 +45,13 @@ std::array<uint32_t, 3> output_groups(size_t outputs, size_t of_group, size_t y)
   return {x, uint32_t(y), groups_of(all, x)};
 }
 
+// "linear_vec/Q4_K", as long as the program lives.
 std::string_view kernel_name(std::string_view kind, DType dtype) {
-  for (size_t i = 0; i < kNumKernels; ++i) {
-    const std::string_view name = kKernels[i].name;
-    if (name.starts_with(kind) &&
-        name.size() == kind.size() + 1 + evener::info(dtype).name.size() &&
-        name.ends_with(evener::info(dtype).name)) {
-      return name;
-    }
-  }
-  return {};
+  const std::string name = fmt::format("{}/{}", kind, evener::info(dtype).name);
+  const std::span all(kKernels, kNumKernels);
+  const auto found = std::ranges::find(all, name, &Kernel::name);
+  EVENER_ASSERT(found != all.end());
+  return found->name;
 }
 
 // The least of 1, 2, 4, 8 that holds the rows of a tile.
@@ -109,7 +106,9 @@ Result<std::unique_ptr<Weight>> CardDevice::upload(const WeightSource& source, W
     staging_->send(*steps_);
   }
   RETURN_IF_ERROR(steps_->status());
-  return std::make_unique<VulkanWeight>(source, *layout, std::move(region), heads_at);
+  const VulkanWeight::Kernels kernels = {.vector = kernel_name("linear_vec", source.dtype),
+                                         .matrix = kernel_name("linear_mat", source.dtype)};
+  return std::make_unique<VulkanWeight>(source, *layout, kernels, std::move(region), heads_at);
 }
 
 CardDevice::Inputs CardDevice::quantize(const FloatRows& x, size_t sharing, Scratch& scratch,
@@ -167,7 +166,7 @@ void CardDevice::multiply(const Weight& weight, const Inputs& inputs, const Tens
     const size_t units = groups_of(weight.inputs(), kUnit);
     const auto turns = uint32_t(std::clamp<size_t>(groups_of(units, kVectorLanes), 1, 4));
     const size_t tiles = is_grouped ? rows.num_tiles : groups_of(rows.num_rows, rows_a_group);
-    call({.kernel = kernel_name("linear_vec", weight.dtype()),
+    call({.kernel = packed.kernels().vector,
           .constants = {uint32_t(kVectorThreads), is_grouped, rows_a_group, turns},
           .num_constants = 4},
          output_groups(weight.outputs(), kVectorOutputs, tiles), args, reads, {rows.written}, work,
@@ -176,7 +175,7 @@ void CardDevice::multiply(const Weight& weight, const Inputs& inputs, const Tens
   }
   const uint32_t rows_a_thread = tile_rows <= 32 ? 2 : 4;
   const size_t tiles = is_grouped ? rows.num_tiles : groups_of(rows.num_rows, 16 * rows_a_thread);
-  call({.kernel = kernel_name("linear_mat", weight.dtype()),
+  call({.kernel = packed.kernels().matrix,
         .constants = {0, is_grouped, rows_a_thread},
         .num_constants = 3},
        output_groups(weight.outputs(), kTileOutputs, tiles), args, reads, {rows.written}, work,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/vulkan/card_device.h"
+#include "device/vulkan/card_facts.h"
 #include "device/vulkan/gpu.h"
 #include "device/vulkan/instance.h"
 
@@ -30,7 +31,7 @@ Result<std::unique_ptr<CardDevice>> create_card_device(const VulkanOptions& opti
       .description = fmt::format("{}, {}", adapter.name, adapter.driver),
       .memory_bytes = adapter.memory_bytes,
       .num_threads = 0,
-      .numa_node = 0,
+      .numa_node = read_card_facts(adapter.pci_address).numa_node.value_or(0),
       .cache_layout = fmt::format("vulkan {}, {:04x}:{:04x}, {}", kCacheLayout, adapter.vendor_id,
                                   adapter.device_id, adapter.driver)};
   if (options.part > 0) info.name += fmt::format("#{}", options.part);

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/assert.h"
@@ -60,21 +62,30 @@ inline Touched touched(const Tensor& tensor) {
 
 class VulkanWeight final : public Weight {
  public:
+  // Names of the kernels that multiply with it.
+  struct Kernels {
+    std::string_view vector;  // a few rows
+    std::string_view matrix;  // many
+  };
+
   // `region`: the bodies of all blocks, then from heads_at on the heads.
-  VulkanWeight(const WeightSource& source, const WeightLayout& layout, Region region,
-               size_t heads_at)
+  VulkanWeight(const WeightSource& source, const WeightLayout& layout, const Kernels& kernels,
+               Region region, size_t heads_at)
       : Weight(source.dtype, source.outputs, source.inputs, source.num_experts),
         layout_(layout),
+        kernels_(kernels),
         region_(std::move(region)),
         heads_at_(heads_at) {}
   size_t size_bytes() const override { return region_.size_bytes(); }
   const WeightLayout& layout() const { return layout_; }
+  const Kernels& kernels() const { return kernels_; }
   const Region& region() const { return region_; }
   uint64_t body() const { return region_.address(); }
   uint64_t heads() const { return region_.address() + heads_at_; }
 
  private:
   const WeightLayout& layout_;
+  Kernels kernels_;
   Region region_;
   size_t heads_at_;
 };
