@@ -15,7 +15,7 @@ uint64_t bring_values(Steps& steps, const std::vector<T>& values) {
   // Powers of two: a page more must not move what is brought along behind.
   const size_t bytes = values.size() * sizeof(T);
   const SharedPiece piece = steps.bring(std::bit_ceil(std::max<size_t>(bytes, 256)));
-  if (piece.host != nullptr) std::memcpy(piece.host, values.data(), bytes);
+  if (piece.host != nullptr && bytes > 0) std::memcpy(piece.host, values.data(), bytes);
   return piece.address;
 }
 

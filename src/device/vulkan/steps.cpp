@@ -141,7 +141,7 @@ SharedPiece Steps::bring(size_t size_bytes) {
 }
 
 const std::byte* Steps::take_home(const Place& from, size_t size_bytes) {
-  if (!status_) return nullptr;
+  if (!status_ || is_plan()) return nullptr;
   const auto piece = frame().taken.take(size_bytes);
   if (!piece) {
     fail(piece.error());

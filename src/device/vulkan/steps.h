@@ -79,7 +79,7 @@ class Steps {
   // Null after a failure.
   SharedPiece bring(size_t size_bytes);
 
-  // Copies bytes to where the host sees them after finish(). Null after a failure.
+  // Copies bytes to where the host sees them after finish(). Null after a failure, and in a plan.
   const std::byte* take_home(const Place& from, size_t size_bytes);
 
   // Hands over what was collected and waits for it. Error: as status().
