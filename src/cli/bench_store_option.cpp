@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "cli/environment.h"
+#include "base/environment.h"
 
 namespace evener::cli {
 namespace {

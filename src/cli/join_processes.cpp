@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/environment.h"
+#include "base/environment.h"
 #include "cli/report_error.h"
 
 namespace evener::cli {

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/private_file.h"
-#include "cli/environment.h"
 #include "host/facts_json.h"
 #include "host/read_facts.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/environment.h"
+#include "base/environment.h"
 
 namespace evener::cli {
 namespace {

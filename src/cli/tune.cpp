@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.h"
 #include "cli/card_devices.h"
 #include "cli/command.h"
 #include "cli/engine_options.h"
-#include "cli/environment.h"
 #include "cli/long_work.h"
 #include "cli/tuned_layout.h"
 #include "device/cpu/cpu_node.h"

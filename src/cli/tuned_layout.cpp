@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/environment.h"
 #include "base/log.h"
-#include "cli/environment.h"
 #include "device/create_device.h"
 #include "tune/tuned.h"
 

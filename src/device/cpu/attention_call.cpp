@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "device/batch_checks.h"
 #include "device/cpu/batch_rows.h"
 #include "device/cpu/cpu_buffer.h"
 

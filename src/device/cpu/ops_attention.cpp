@@ -1,6 +1,7 @@
 // Attention over paged KV: storing, and which thread computes what.
 #include <algorithm>
 
+#include "device/batch_checks.h"
 #include "device/cpu/attention_call.h"
 #include "device/cpu/batch_rows.h"
 #include "device/cpu/cpu_buffer.h"

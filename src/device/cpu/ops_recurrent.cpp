@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/cpu/batch_rows.h"
+#include "device/batch_checks.h"
 #include "device/cpu/cpu_buffer.h"
 #include "device/cpu/cpu_state_cache.h"
 #include "device/cpu/kernel_device.h"
@@ -38,14 +38,6 @@ Room room_at(float* place, size_t padded) {
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 float softplus(float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }
-
-void check_slots(const Batch& batch, const StateCacheShape& shape) {
-  check_slices(batch);
-  for (const Slice& slice : batch.slices) {
-    EVENER_ASSERT(slice.state_slot >= 0);
-    EVENER_ASSERT(size_t(slice.state_slot) < shape.num_slots);
-  }
-}
 
 void transpose_taps(const float* taps, size_t stride, size_t num_taps, size_t width, float* to) {
   for (size_t c = 0; c < width; ++c) {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/assert.h"
+#include "device/batch_checks.h"
 
 namespace evener::device::vulkan {
 namespace {
@@ -21,31 +21,30 @@ uint64_t bring_values(Steps& steps, const std::vector<T>& values) {
 
 }  // namespace
 
-std::vector<uint32_t> BatchData::flatten(const Batch& batch) {
-  std::vector<uint32_t> words;
+bool BatchData::is_known(const Batch& batch) const {
+  return std::ranges::equal(batch.slices, known_, [](const Slice& a, const KnownSlice& b) {
+    return a.first_row == b.first_row && a.num_rows == b.num_rows &&
+           a.first_position == b.first_position && a.state_slot == b.state_slot &&
+           std::ranges::equal(a.pages, b.pages);
+  });
+}
+
+void BatchData::know(const Batch& batch) {
+  known_.clear();
   for (const Slice& slice : batch.slices) {
-    words.push_back(uint32_t(slice.first_row));
-    words.push_back(uint32_t(slice.num_rows));
-    words.push_back(uint32_t(slice.first_position));
-    words.push_back(uint32_t(slice.state_slot));
-    words.push_back(uint32_t(slice.pages.size()));
-    for (const int32_t page : slice.pages) words.push_back(uint32_t(page));
+    known_.push_back({.first_row = slice.first_row,
+                      .num_rows = slice.num_rows,
+                      .first_position = slice.first_position,
+                      .state_slot = slice.state_slot,
+                      .pages = {slice.pages.begin(), slice.pages.end()}});
   }
-  return words;
 }
 
 const BatchData::Addresses& BatchData::get(Steps& steps, const Batch& batch, size_t unit_rows) {
-  size_t row = 0;
-  for (const Slice& slice : batch.slices) {
-    EVENER_ASSERT(slice.first_row == row);
-    row += slice.num_rows;
-  }
-  EVENER_ASSERT(row == batch.num_rows);
+  check_slices(batch);
 
-  std::vector<uint32_t> words = flatten(batch);
-  const bool is_there = number_ == steps.number() && words == known_;
-  if (!is_there) {
-    known_ = std::move(words);
+  if (number_ != steps.number() || !is_known(batch)) {
+    know(batch);
     number_ = steps.number();
     unit_rows_ = 0;
     bring(steps, batch);

@@ -47,12 +47,20 @@ class BatchData {
   const Addresses& get(Steps& steps, const Batch& batch, size_t unit_rows);
 
  private:
-  // All that the batch says, to tell whether it is the same.
-  static std::vector<uint32_t> flatten(const Batch& batch);
+  // All that a slice says, to tell whether the next operation's batch is the same.
+  struct KnownSlice {
+    size_t first_row;
+    size_t num_rows;
+    size_t first_position;
+    int32_t state_slot;
+    std::vector<int32_t> pages;
+  };
+  bool is_known(const Batch& batch) const;
+  void know(const Batch& batch);
   void bring(Steps& steps, const Batch& batch);
   void bring_units(Steps& steps, const Batch& batch, size_t unit_rows);
 
-  std::vector<uint32_t> known_;
+  std::vector<KnownSlice> known_;
   uint64_t number_ = UINT64_MAX;  // of the step that has them
   size_t unit_rows_ = 0;
   Addresses addresses_;

@@ -47,41 +47,36 @@ bool CardDevice::measure(std::shared_ptr<WorkTimes> times) {
   return true;
 }
 
-Result<std::unique_ptr<Buffer>> CardDevice::allocate(size_t size_bytes) {
-  ASSIGN_OR_RETURN(Region region, pool_->allocate(size_bytes, "a buffer"));
+Result<Region> CardDevice::zeroes(size_t size_bytes, const char* what) {
+  ASSIGN_OR_RETURN(Region region, pool_->allocate(size_bytes, what));
   steps_->begin();
   steps_->fill(place_in(region), region.size_bytes(), 0, Work::copies);
   RETURN_IF_ERROR(steps_->status());
+  return region;
+}
+
+Result<std::unique_ptr<Buffer>> CardDevice::allocate(size_t size_bytes) {
+  ASSIGN_OR_RETURN(Region region, zeroes(size_bytes, "a buffer"));
   return std::make_unique<VulkanBuffer>(std::move(region), size_bytes);
 }
 
 Result<std::unique_ptr<KvCache>> CardDevice::create_kv_cache(const KvCacheShape& shape) {
   RETURN_IF_ERROR(shape.check());
   const size_t size = shape.num_layers * shape.num_pages * VulkanKvCache::page_bytes(shape);
-  ASSIGN_OR_RETURN(Region region, pool_->allocate(size, "keys and values"));
-  steps_->begin();
-  steps_->fill(place_in(region), region.size_bytes(), 0, Work::copies);
-  RETURN_IF_ERROR(steps_->status());
+  ASSIGN_OR_RETURN(Region region, zeroes(size, "keys and values"));
   return std::make_unique<VulkanKvCache>(shape, std::move(region));
 }
 
 Result<std::unique_ptr<StateCache>> CardDevice::create_state_cache(const StateCacheShape& shape) {
   const size_t slot_floats = shape.num_layers * VulkanStateCache::layer_floats(shape);
-  ASSIGN_OR_RETURN(Region region,
-                   pool_->allocate(4 * shape.num_slots * slot_floats, "recurrent states"));
-  steps_->begin();
-  steps_->fill(place_in(region), region.size_bytes(), 0, Work::copies);
-  RETURN_IF_ERROR(steps_->status());
+  ASSIGN_OR_RETURN(Region region, zeroes(4 * shape.num_slots * slot_floats, "recurrent states"));
   return std::make_unique<VulkanStateCache>(shape, std::move(region));
 }
 
 Result<std::unique_ptr<Routing>> CardDevice::create_routing(const RoutingShape& shape) {
   EVENER_ASSERT(shape.num_chosen > 0);
   EVENER_ASSERT(shape.num_chosen <= shape.num_experts);
-  ASSIGN_OR_RETURN(Region region, pool_->allocate(VulkanRouting::size_bytes(shape), "experts"));
-  steps_->begin();
-  steps_->fill(place_in(region), region.size_bytes(), 0, Work::copies);
-  RETURN_IF_ERROR(steps_->status());
+  ASSIGN_OR_RETURN(Region region, zeroes(VulkanRouting::size_bytes(shape), "experts"));
   return std::make_unique<VulkanRouting>(shape, std::move(region));
 }
 

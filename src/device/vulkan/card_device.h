@@ -126,10 +126,6 @@ class CardDevice final : public Device {
     Touched lists = {};  // tiles and places
   };
   // Rows of floats, wherever they lie.
-  struct Rows {
-    uint64_t address = 0;
-    size_t stride = 0;
-  };
   struct FloatRows {
     uint64_t address = 0;
     size_t stride = 0;
@@ -139,6 +135,10 @@ class CardDevice final : public Device {
   };
   static FloatRows rows_of(const Tensor& x) {
     return {address_of(x), x.stride, x.rows, x.cols, touched(x)};
+  }
+  // Rows side by side from an address on.
+  static FloatRows packed_rows(uint64_t address, size_t num_rows, size_t cols) {
+    return {address, cols, num_rows, cols, {address, address + num_rows * cols * sizeof(float)}};
   }
   // Inputs of a linear map: floats or codes.
   struct Inputs {
@@ -152,6 +152,7 @@ class CardDevice final : public Device {
   CardDevice(std::shared_ptr<Gpu> gpu, DeviceInfo info);
   Status open(const Steps::Options& options);
   Status bring_codebooks();
+  Result<Region> zeroes(size_t size_bytes, const char* what);
 
   template <class Args>
   void call(const PipelineKey& pipeline, std::array<uint32_t, 3> groups, const Args& args,
@@ -177,10 +178,11 @@ class CardDevice final : public Device {
   bool reserve(Scratch& scratch, size_t size_bytes);
   void normalize(const Tensor& x, const Tensor& gain, float epsilon, const Tensor* gate,
                  const Tensor& y);
+  // Rows of y from those of a and b, or of a alone; `list` is of Elementwise::gather.
+  void elementwise(Elementwise operation, const FloatRows& a, const FloatRows& b,
+                   const FloatRows& y, Work work, uint64_t list = 0);
   void elementwise(Elementwise operation, const Tensor& a, const Tensor& b, const Tensor& y);
-  void copy_rows(const Rows& from, const Rows& to, size_t rows, size_t cols, uint64_t list,
-                 Work work, const Touched& read, const Touched& written);
-  void multiply_gates(const FloatRows& gate, const FloatRows& up);
+  Place packed(const Tensor& x);
   void write_bytes(std::span<const std::byte> bytes, const Place& to, Work work);
   void read_bytes(const Place& from, std::span<std::byte> bytes);
   Inputs inputs_for(const Tensor& x, size_t sharing, Work work);

@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -24,10 +24,7 @@ Error no_vulkan(std::string why, std::string remedy) {
                .remedy = std::move(remedy)};
 }
 
-bool wants_validation() {
-  const char* const value = std::getenv("EVENER_VULKAN_VALIDATION");
-  return value != nullptr && std::strcmp(value, "1") == 0;
-}
+bool wants_validation() { return environment("EVENER_VULKAN_VALIDATION") == "1"; }
 
 bool has_layer(const GlobalApi& api, const char* name) {
   uint32_t count = 0;

@@ -28,7 +28,6 @@ void CardDevice::arg_max(const Tensor& x, std::span<int32_t> best) {
   }
   const Place pieces = place_in(best_.region);
   const Place rows = num_pieces == 1 ? pieces : place_in(best_.region, pieces_bytes);
-  const Touched pieces_touched{pieces.address, pieces.address + pieces_bytes};
   const RowGroups groups = spread_rows(x.rows);
   ArgMaxArgs args{.x = address_of(x),
                   .columns = 0,
@@ -38,14 +37,15 @@ void CardDevice::arg_max(const Tensor& x, std::span<int32_t> best) {
                   .cols = uint32_t(x.cols),
                   .piece_cols = kPieceCols};
   call({.kernel = "arg_max", .constants = {0, false}, .num_constants = 2},
-       {num_pieces, groups.y, groups.z}, args, {touched(x)}, {pieces_touched}, Work::sampling);
+       {num_pieces, groups.y, groups.z}, args, {touched(x)}, {touched(pieces, pieces_bytes)},
+       Work::sampling);
   if (num_pieces > 1) {
     args.columns = pieces.address;
     args.best = rows.address;
     args.cols = num_pieces;
     args.piece_cols = num_pieces;
     call({.kernel = "arg_max", .constants = {0, true}, .num_constants = 2}, {1, groups.y, groups.z},
-         args, {touched(x), pieces_touched}, {{rows.address, rows.address + best.size_bytes()}},
+         args, {touched(x), touched(pieces, pieces_bytes)}, {touched(rows, best.size_bytes())},
          Work::sampling);
   }
   read_bytes(rows, std::as_writable_bytes(best));

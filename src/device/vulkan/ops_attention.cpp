@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "device/batch_checks.h"
 #include "device/vulkan/card_device.h"
 
 namespace evener::device::vulkan {
@@ -32,18 +33,6 @@ struct MergeArgs {
   uint64_t partial, y, places;
   uint32_t y_stride, num_heads, head_dim, first_row, rows, num_spans;
 };
-
-void check_pages(const Batch& batch, const KvCacheShape& shape) {
-  for (const Slice& slice : batch.slices) {
-    const size_t end = slice.first_position + slice.num_rows;
-    const size_t num_pages = (end + shape.page_size - 1) / shape.page_size;
-    EVENER_ASSERT(slice.pages.size() >= num_pages);
-    for (const int32_t page : slice.pages.first(num_pages)) {
-      EVENER_ASSERT(page >= 0);
-      EVENER_ASSERT(size_t(page) < shape.num_pages);
-    }
-  }
-}
 
 // Heads that share keys, and rows, of one workgroup: by the shape alone.
 struct Queries {

@@ -17,24 +17,25 @@ void CardDevice::write(std::span<const float> values, const Tensor& y) {
   const SharedPiece piece = steps_->bring(values.size_bytes());
   if (piece.host == nullptr) return;
   std::memcpy(piece.host, values.data(), values.size_bytes());
-  copy_rows({.address = piece.address, .stride = y.cols},
-            {.address = address_of(y), .stride = y.stride}, y.rows, y.cols, 0, Work::copies, {},
-            touched(y));
+  elementwise(Elementwise::copy, packed_rows(piece.address, y.rows, y.cols), {}, rows_of(y),
+              Work::copies);
+}
+
+// Where the tensor's values lie side by side: as they are, or in a copy on the card.
+Place CardDevice::packed(const Tensor& x) {
+  if (x.stride == x.cols || x.rows == 1) return place_of(x);
+  if (!reserve(packed_, x.rows * x.cols * sizeof(float))) return {};
+  const Place copy = place_in(packed_.region);
+  elementwise(Elementwise::copy, rows_of(x), {}, packed_rows(copy.address, x.rows, x.cols),
+              Work::copies);
+  return copy;
 }
 
 void CardDevice::read(const Tensor& x, std::span<float> values) {
   EVENER_ASSERT(values.size() == x.rows * x.cols);
   if (values.empty()) return;
-  if (x.stride == x.cols || x.rows == 1) {
-    return read_bytes(place_of(x), std::as_writable_bytes(values));
-  }
   steps_->begin();
-  if (reserve(packed_, values.size_bytes())) {
-    copy_rows({.address = address_of(x), .stride = x.stride},
-              {.address = packed_.region.address(), .stride = x.cols}, x.rows, x.cols, 0,
-              Work::copies, touched(x), touched(packed_.region));
-  }
-  read_bytes(place_in(packed_.region), std::as_writable_bytes(values));
+  read_bytes(packed(x), std::as_writable_bytes(values));
 }
 
 // Packed on this card first: across the bus go whole runs of bytes.
@@ -42,15 +43,7 @@ bool CardDevice::put(const Tensor& x, const SharedPlace& to) {
   const size_t size = x.rows * x.cols * sizeof(float);
   if (size == 0) return bool(steps_->status());
   steps_->begin();
-  Place from = place_of(x);
-  if (x.stride != x.cols && x.rows > 1) {
-    if (!reserve(packed_, size)) return false;
-    copy_rows({.address = from.address, .stride = x.stride},
-              {.address = packed_.region.address(), .stride = x.cols}, x.rows, x.cols, 0,
-              Work::copies, touched(x), touched(packed_.region));
-    from = place_in(packed_.region);
-  }
-  steps_->copy(from, to.place, size, Work::copies);
+  steps_->copy(packed(x), to.place, size, Work::copies);
   steps_->release(to.place, size, to.other_queues);
   return bool(steps_->finish());
 }
@@ -63,9 +56,8 @@ bool CardDevice::take(const SharedPlace& from, const Tensor& y) {
   if (y.stride == y.cols || y.rows == 1) {
     steps_->copy(from.place, place_of(y), size, Work::copies);
   } else {
-    copy_rows({.address = from.place.address, .stride = y.cols},
-              {.address = address_of(y), .stride = y.stride}, y.rows, y.cols, 0, Work::copies, {},
-              touched(y));
+    elementwise(Elementwise::copy, packed_rows(from.place.address, y.rows, y.cols), {}, rows_of(y),
+                Work::copies);
   }
   return bool(steps_->finish());
 }
@@ -91,9 +83,8 @@ void CardDevice::embedding(const Weight& weight, std::span<const int32_t> ids, c
     }
     std::memcpy(piece.host + i * row_bytes, row.data(), row_bytes);
   }
-  copy_rows({.address = piece.address, .stride = y.cols},
-            {.address = address_of(y), .stride = y.stride}, y.rows, y.cols, 0, Work::embedding, {},
-            touched(y));
+  elementwise(Elementwise::copy, packed_rows(piece.address, y.rows, y.cols), {}, rows_of(y),
+              Work::embedding);
 }
 
 void CardDevice::reset_state(StateCache& cache, int32_t slot) {

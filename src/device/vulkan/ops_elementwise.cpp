@@ -71,22 +71,23 @@ void CardDevice::gated_rms_norm(const Tensor& x, const Tensor& gain, float epsil
   normalize(x, gain, epsilon, &gate, y);
 }
 
-// Row r of y from row r of a, or from row list[r] where a list is given.
-void CardDevice::copy_rows(const Rows& from, const Rows& to, size_t rows, size_t cols,
-                           uint64_t list, Work work, const Touched& read, const Touched& written) {
-  const ElementwiseArgs args{.a = from.address,
-                             .b = 0,
-                             .y = to.address,
+void CardDevice::elementwise(Elementwise operation, const FloatRows& a, const FloatRows& b,
+                             const FloatRows& y, Work work, uint64_t list) {
+  const ElementwiseArgs args{.a = a.address,
+                             .b = b.address,
+                             .y = y.address,
                              .list = list,
-                             .a_stride = uint32_t(from.stride),
-                             .b_stride = 0,
-                             .y_stride = uint32_t(to.stride),
-                             .rows = uint32_t(rows),
-                             .cols = uint32_t(cols)};
-  const RowGroups groups = spread_rows(rows);
-  const auto operation = uint32_t(list == 0 ? Elementwise::copy : Elementwise::gather);
-  call({.kernel = "elementwise", .constants = {kElementThreads, operation}, .num_constants = 2},
-       {groups_of(cols, kElementThreads), groups.y, groups.z}, args, {read}, {written}, work);
+                             .a_stride = uint32_t(a.stride),
+                             .b_stride = uint32_t(b.stride),
+                             .y_stride = uint32_t(y.stride),
+                             .rows = uint32_t(y.num_rows),
+                             .cols = uint32_t(y.cols)};
+  const RowGroups groups = spread_rows(y.num_rows);
+  call({.kernel = "elementwise",
+        .constants = {kElementThreads, uint32_t(operation)},
+        .num_constants = 2},
+       {groups_of(y.cols, kElementThreads), groups.y, groups.z}, args, {a.read, b.read}, {y.read},
+       work);
 }
 
 void CardDevice::elementwise(Elementwise operation, const Tensor& a, const Tensor& b,
@@ -97,39 +98,7 @@ void CardDevice::elementwise(Elementwise operation, const Tensor& a, const Tenso
   EVENER_ASSERT(b.cols == (operation == Elementwise::sigmoid_rows ? 1 : a.cols));
   if (a.rows == 0 || a.cols == 0) return;
   steps_->begin();
-  const ElementwiseArgs args{.a = address_of(a),
-                             .b = address_of(b),
-                             .y = address_of(y),
-                             .list = 0,
-                             .a_stride = uint32_t(a.stride),
-                             .b_stride = uint32_t(b.stride),
-                             .y_stride = uint32_t(y.stride),
-                             .rows = uint32_t(a.rows),
-                             .cols = uint32_t(a.cols)};
-  const RowGroups groups = spread_rows(a.rows);
-  call({.kernel = "elementwise",
-        .constants = {kElementThreads, uint32_t(operation)},
-        .num_constants = 2},
-       {groups_of(a.cols, kElementThreads), groups.y, groups.z}, args, {touched(a), touched(b)},
-       {touched(y)}, Work::elementwise);
-}
-
-// gate = silu(gate) * up, of rows that are no tensors.
-void CardDevice::multiply_gates(const FloatRows& gate, const FloatRows& up) {
-  const ElementwiseArgs args{.a = gate.address,
-                             .b = up.address,
-                             .y = gate.address,
-                             .list = 0,
-                             .a_stride = uint32_t(gate.stride),
-                             .b_stride = uint32_t(up.stride),
-                             .y_stride = uint32_t(gate.stride),
-                             .rows = uint32_t(gate.num_rows),
-                             .cols = uint32_t(gate.cols)};
-  const RowGroups groups = spread_rows(gate.num_rows);
-  const auto operation = uint32_t(Elementwise::silu_mul);
-  call({.kernel = "elementwise", .constants = {kElementThreads, operation}, .num_constants = 2},
-       {groups_of(gate.cols, kElementThreads), groups.y, groups.z}, args, {gate.read, up.read},
-       {gate.read}, Work::experts);
+  elementwise(operation, rows_of(a), rows_of(b), rows_of(y), Work::elementwise);
 }
 
 void CardDevice::silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) {
@@ -155,9 +124,7 @@ void CardDevice::gather_rows(const Tensor& x, std::span<const int32_t> rows, con
   const SharedPiece list = steps_->bring(rows.size_bytes());
   if (list.host == nullptr) return;
   std::memcpy(list.host, rows.data(), rows.size_bytes());
-  copy_rows({.address = address_of(x), .stride = x.stride},
-            {.address = address_of(y), .stride = y.stride}, rows.size(), x.cols, list.address,
-            Work::elementwise, touched(x), touched(y));
+  elementwise(Elementwise::gather, rows_of(x), {}, rows_of(y), Work::elementwise, list.address);
 }
 
 // On the host, in f64: a few thousand of them a step.

@@ -27,8 +27,6 @@ struct CombineArgs {
   uint32_t y_stride, rows, cols, chosen, first_expert, num_experts;
 };
 
-Touched part_of(const Place& place, size_t bytes) { return {place.address, place.address + bytes}; }
-
 }  // namespace
 
 void CardDevice::route(Routing& routing, size_t layer, const Tensor& logits,
@@ -78,9 +76,9 @@ size_t CardDevice::group_choices(VulkanRouting& routing, const ExpertWeights& we
   call({.kernel = "group_choices",
         .constants = {0, uint32_t(shape.num_experts), uint32_t(tile_rows)},
         .num_constants = 3},
-       {1, 1, 1}, args, {part_of(routing.experts(), 4 * num_choices)},
-       {part_of(routing.places(), 4 * num_choices),
-        part_of(routing.tiles(), num_tiles * sizeof(VulkanRouting::RowTile))},
+       {1, 1, 1}, args, {touched(routing.experts(), 4 * num_choices)},
+       {touched(routing.places(), 4 * num_choices),
+        touched(routing.tiles(), num_tiles * sizeof(VulkanRouting::RowTile))},
        Work::experts);
   return num_tiles;
 }
@@ -122,7 +120,7 @@ void CardDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeigh
 
   LinearRows rows{.num_rows = num_choices,
                   .y = choices.gate().address,
-                  .written = part_of(choices.gate(), 4 * num_choices * inner),
+                  .written = touched(choices.gate(), 4 * num_choices * inner),
                   .y_stride = inner,
                   .tiles = choices.tiles().address,
                   .places = choices.places().address,
@@ -142,18 +140,12 @@ void CardDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeigh
   if (!steps_->status()) return;
   multiply(*weights.gate, inputs, {}, rows, Work::experts);
   rows.y = choices.up().address;
-  rows.written = part_of(choices.up(), 4 * num_choices * inner);
+  rows.written = touched(choices.up(), 4 * num_choices * inner);
   multiply(*weights.up, up_inputs, {}, rows, Work::experts);
 
-  const FloatRows gate{.address = choices.gate().address,
-                       .stride = inner,
-                       .num_rows = num_choices,
-                       .cols = inner,
-                       .read = part_of(choices.gate(), 4 * num_choices * inner)};
-  FloatRows up = gate;
-  up.address = choices.up().address;
-  up.read = rows.written;
-  multiply_gates(gate, up);
+  const FloatRows gate = packed_rows(choices.gate().address, num_choices, inner);
+  const FloatRows up = packed_rows(choices.up().address, num_choices, inner);
+  elementwise(Elementwise::silu_mul, gate, up, gate, Work::experts);
   Inputs half_inputs{.address = gate.address, .stride = inner, .read = gate.read};
   if (const size_t of_down = sharing_of(*weights.down); of_down != 0) {
     half_inputs = quantize(gate, of_down, halves_, Work::experts);
@@ -161,7 +153,7 @@ void CardDevice::expert_ffn(Routing& routing, const Tensor& x, const ExpertWeigh
   }
   rows.y = choices.results().address;
   rows.y_stride = y.cols;
-  rows.written = part_of(choices.results(), 4 * num_choices * y.cols);
+  rows.written = touched(choices.results(), 4 * num_choices * y.cols);
   rows.choices_a_row = 0;
   multiply(*weights.down, half_inputs, {}, rows, Work::experts);
 

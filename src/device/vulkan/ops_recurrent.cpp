@@ -1,4 +1,5 @@
 // The gated delta net and the convolution before it, on the slots of the state cache.
+#include "device/batch_checks.h"
 #include "device/vulkan/card_device.h"
 
 namespace evener::device::vulkan {
@@ -27,13 +28,6 @@ struct DeltaNetKernelArgs {
   uint64_t qkv, y, keys, gates, states, slices;
   uint32_t qkv_stride, y_stride, slot_floats, key_heads, value_heads;
 };
-
-void check_slots(const Batch& batch, const StateCacheShape& shape) {
-  for (const Slice& slice : batch.slices) {
-    EVENER_ASSERT(slice.state_slot >= 0);
-    EVENER_ASSERT(size_t(slice.state_slot) < shape.num_slots);
-  }
-}
 
 }  // namespace
 

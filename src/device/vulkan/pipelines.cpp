@@ -4,12 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
+#include "base/environment.h"
 #include "base/log.h"
 #include "device/vulkan/kernel_table.h"
 #include "device/vulkan/pipeline_file.h"
@@ -34,22 +34,13 @@ std::string identity_of(const Adapter& adapter) {
                      adapter.name, adapter.driver, kernels);
 }
 
-std::filesystem::path cache_folder() {
-  for (const auto& [variable, below] : {std::pair("XDG_CACHE_HOME", ""), {"HOME", ".cache"}}) {
-    const char* const value = std::getenv(variable);
-    if (value != nullptr && value[0] == '/') return std::filesystem::path(value) / below;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::filesystem::path pipeline_cache_file(const Adapter& adapter) {
   const std::filesystem::path folder = cache_folder();
   if (folder.empty()) return {};
-  return folder / "evener" /
-         fmt::format("vulkan-{:04x}-{:04x}-{:08x}", adapter.vendor_id, adapter.device_id,
-                     uint32_t(XXH3_64bits(adapter.driver.data(), adapter.driver.size())));
+  return folder / fmt::format("vulkan-{:04x}-{:04x}-{:08x}", adapter.vendor_id, adapter.device_id,
+                              uint32_t(XXH3_64bits(adapter.driver.data(), adapter.driver.size())));
 }
 
 Result<std::unique_ptr<Pipelines>> Pipelines::create(std::shared_ptr<Gpu> gpu,

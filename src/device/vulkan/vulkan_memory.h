@@ -25,6 +25,10 @@ inline Place place_in(const Region& region, size_t offset = 0) {
           .address = region.address() + offset};
 }
 
+inline Touched touched(const Place& place, size_t size_bytes) {
+  return {place.address, place.address + size_bytes};
+}
+
 inline Touched touched(const Region& region) {
   return {region.address(), region.address() + region.size_bytes()};
 }

@@ -18,24 +18,24 @@ class VulkanRouting final : public Routing {
   };
 
   VulkanRouting(const RoutingShape& routing_shape, Region region)
-      : Routing(routing_shape), region_(std::move(region)) {}
+      : Routing(routing_shape), offsets_(routing_shape), region_(std::move(region)) {}
 
   static size_t size_bytes(const RoutingShape& shape) { return Offsets(shape).end; }
 
   size_t num_rows = 0;  // of the last route()
 
-  Place experts() const { return place_in(region_, offsets().experts); }  // int32 [rows, K]
-  Place weights() const { return place_in(region_, offsets().weights); }  // float [rows, K]
-  Place places() const { return place_in(region_, offsets().places); }    // int32 [choices]
-  Place tiles() const { return place_in(region_, offsets().tiles); }      // RowTile
+  Place experts() const { return place_in(region_, offsets_.experts); }  // int32 [rows, K]
+  Place weights() const { return place_in(region_, offsets_.weights); }  // float [rows, K]
+  Place places() const { return place_in(region_, offsets_.places); }    // int32 [choices]
+  Place tiles() const { return place_in(region_, offsets_.tiles); }      // RowTile
   Place uses(size_t layer) const {  // [X] of a low and a high word
     EVENER_ASSERT(layer < shape().num_layers);
-    return place_in(region_, offsets().uses + layer * uses_bytes());
+    return place_in(region_, offsets_.uses + layer * uses_bytes());
   }
   size_t uses_bytes() const { return 8 * shape().num_experts; }
-  Place gate() const { return place_in(region_, offsets().gate); }        // float [choices, inner]
-  Place up() const { return place_in(region_, offsets().up); }            // float [choices, inner]
-  Place results() const { return place_in(region_, offsets().results); }  // float [choices, hidden]
+  Place gate() const { return place_in(region_, offsets_.gate); }        // float [choices, inner]
+  Place up() const { return place_in(region_, offsets_.up); }            // float [choices, inner]
+  Place results() const { return place_in(region_, offsets_.results); }  // float [choices, hidden]
   const Region& region() const { return region_; }
 
  private:
@@ -57,8 +57,8 @@ class VulkanRouting final : public Routing {
     size_t experts, weights, places, tiles, uses, gate, up, results;
     size_t end = 0;
   };
-  Offsets offsets() const { return Offsets(shape()); }
 
+  Offsets offsets_;
   Region region_;
 };
 

@@ -1,8 +1,8 @@
-#include "cli/environment.h"
+#include "base/environment.h"
 
 #include <cstdlib>
 
-namespace evener::cli {
+namespace evener {
 namespace {
 
 std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
@@ -25,6 +25,8 @@ std::string environment(const char* name) {
 
 std::filesystem::path state_folder() { return xdg_folder("XDG_STATE_HOME", ".local/state"); }
 
+std::filesystem::path cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
+
 std::filesystem::path data_folder() { return xdg_folder("XDG_DATA_HOME", ".local/share"); }
 
-}  // namespace evener::cli
+}  // namespace evener
