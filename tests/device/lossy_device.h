@@ -1,14 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <utility>
 
-#include "device/device.h"
+#include "device/forwarding_device.h"
 
 namespace evener::device {
 
@@ -21,10 +18,10 @@ struct DeviceFate {
 };
 
 // Computes as the device inside, and says when it is lost.
-class LossyDevice final : public Device {
+class LossyDevice final : public ForwardingDevice {
  public:
   LossyDevice(std::unique_ptr<Device> inner, std::shared_ptr<DeviceFate> fate)
-      : inner_(std::move(inner)), fate_(std::move(fate)) {}
+      : ForwardingDevice(std::move(inner)), fate_(std::move(fate)) {}
 
   Status status() const override {
     if (!fate_->is_lost) return {};
@@ -40,107 +37,7 @@ class LossyDevice final : public Device {
     return fate_->measures;
   }
 
-  const DeviceInfo& info() const override { return inner_->info(); }
-  Status bind_thread() override { return inner_->bind_thread(); }
-  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes) override {
-    return inner_->allocate(size_bytes);
-  }
-  Result<std::unique_ptr<Weight>> upload(const WeightSource& source, WeightUse use) override {
-    return inner_->upload(source, use);
-  }
-  Result<std::unique_ptr<KvCache>> create_kv_cache(const KvCacheShape& shape) override {
-    return inner_->create_kv_cache(shape);
-  }
-  Result<std::unique_ptr<StateCache>> create_state_cache(const StateCacheShape& shape) override {
-    return inner_->create_state_cache(shape);
-  }
-  Result<std::unique_ptr<Routing>> create_routing(const RoutingShape& shape) override {
-    return inner_->create_routing(shape);
-  }
-  void write(std::span<const float> values, const Tensor& y) override { inner_->write(values, y); }
-  void read(const Tensor& x, std::span<float> values) override { inner_->read(x, values); }
-  void arg_max(const Tensor& x, std::span<int32_t> best) override { inner_->arg_max(x, best); }
-  float* host_data(const Tensor& x) override { return inner_->host_data(x); }
-  void embedding(const Weight& weight, std::span<const int32_t> ids, const Tensor& y) override {
-    inner_->embedding(weight, ids, y);
-  }
-  void linear(const Tensor& x, std::span<const LinearPart> parts) override {
-    inner_->linear(x, parts);
-  }
-  void rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& y) override {
-    inner_->rms_norm(x, gain, epsilon, y);
-  }
-  void gated_rms_norm(const Tensor& x, const Tensor& gain, float epsilon, const Tensor& gate,
-                      const Tensor& y) override {
-    inner_->gated_rms_norm(x, gain, epsilon, gate, y);
-  }
-  void rope_angles(std::span<const int32_t> positions, std::span<const double> inverse_frequency,
-                   float magnitude, const Tensor& angles) override {
-    inner_->rope_angles(positions, inverse_frequency, magnitude, angles);
-  }
-  void rope(const Tensor& x, const Tensor& angles, RopePairing pairing) override {
-    inner_->rope(x, angles, pairing);
-  }
-  void store_kv(KvCache& cache, size_t layer, const Batch& batch, const Tensor& k,
-                const Tensor& v) override {
-    inner_->store_kv(cache, layer, batch, k, v);
-  }
-  void attention(const KvCache& cache, size_t layer, const Batch& batch, const Tensor& q,
-                 float scale, const Tensor& y) override {
-    inner_->attention(cache, layer, batch, q, scale, y);
-  }
-  void causal_conv_silu(StateCache& cache, size_t layer, const Batch& batch, const Tensor& x,
-                        const Tensor& taps, const Tensor& y) override {
-    inner_->causal_conv_silu(cache, layer, batch, x, taps, y);
-  }
-  void gated_delta_net(StateCache& cache, size_t layer, const Batch& batch,
-                       const DeltaNetArgs& args, const Tensor& y) override {
-    inner_->gated_delta_net(cache, layer, batch, args, y);
-  }
-  void reset_state(StateCache& cache, int32_t slot) override { inner_->reset_state(cache, slot); }
-  void copy_state(StateCache& cache, int32_t from, int32_t to) override {
-    inner_->copy_state(cache, from, to);
-  }
-  void read_page(const KvCache& cache, int32_t page, std::span<std::byte> bytes) override {
-    inner_->read_page(cache, page, bytes);
-  }
-  void write_page(KvCache& cache, int32_t page, std::span<const std::byte> bytes) override {
-    inner_->write_page(cache, page, bytes);
-  }
-  void read_state(const StateCache& cache, int32_t slot, std::span<std::byte> bytes) override {
-    inner_->read_state(cache, slot, bytes);
-  }
-  void write_state(StateCache& cache, int32_t slot, std::span<const std::byte> bytes) override {
-    inner_->write_state(cache, slot, bytes);
-  }
-  void route(Routing& routing, size_t layer, const Tensor& logits, const RouteArgs& args) override {
-    inner_->route(routing, layer, logits, args);
-  }
-  void expert_ffn(Routing& routing, const Tensor& x, const ExpertWeights& weights,
-                  const Tensor& y) override {
-    inner_->expert_ffn(routing, x, weights, y);
-  }
-  void read_choices(const Routing& routing, std::span<int32_t> experts,
-                    std::span<float> weights) override {
-    inner_->read_choices(routing, experts, weights);
-  }
-  void read_expert_uses(const Routing& routing, size_t layer, std::span<uint64_t> uses) override {
-    inner_->read_expert_uses(routing, layer, uses);
-  }
-  void reset_expert_uses(Routing& routing) override { inner_->reset_expert_uses(routing); }
-  void silu_mul(const Tensor& gate, const Tensor& up, const Tensor& y) override {
-    inner_->silu_mul(gate, up, y);
-  }
-  void sigmoid_mul(const Tensor& x, const Tensor& gate, const Tensor& y) override {
-    inner_->sigmoid_mul(x, gate, y);
-  }
-  void add(const Tensor& x, const Tensor& y) override { inner_->add(x, y); }
-  void gather_rows(const Tensor& x, std::span<const int32_t> rows, const Tensor& y) override {
-    inner_->gather_rows(x, rows, y);
-  }
-
  private:
-  std::unique_ptr<Device> inner_;
   std::shared_ptr<DeviceFate> fate_;
 };
 

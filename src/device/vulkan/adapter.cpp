@@ -1,6 +1,7 @@
 #include "device/vulkan/adapter.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -100,7 +101,7 @@ void read_properties(const InstanceApi& api, VkPhysicalDevice device, const Exte
   adapter.subgroup_size_max = in_13.maxSubgroupSize;
   adapter.shared_bytes = p.limits.maxComputeSharedMemorySize;
   adapter.workgroup_threads_max = p.limits.maxComputeWorkGroupInvocations;
-  adapter.has_timestamps = p.limits.timestampComputeAndGraphics == VK_TRUE;
+  adapter.nanoseconds_per_tick = double(p.limits.timestampPeriod);
   adapter.has_int8_dot = in_13.integerDotProduct4x8BitPackedSignedAccelerated == VK_TRUE;
   if (version < VK_API_VERSION_1_3) {
     adapter.missing.push_back("Vulkan 1.3 (its driver has " + adapter.version + ")");
@@ -171,16 +172,40 @@ void read_memory(const InstanceApi& api, VkPhysicalDevice device, const Extensio
   if (adapter.memory_bytes == 0) adapter.missing.emplace_back("memory of its own");
 }
 
-void check_queues(const InstanceApi& api, VkPhysicalDevice device, Adapter& adapter) {
+// One that computes and does not draw, if there is one: a desktop on the same card disturbs it
+// less.
+void choose_queue(const InstanceApi& api, VkPhysicalDevice device, Adapter& adapter) {
   uint32_t count = 0;
   api.GetPhysicalDeviceQueueFamilyProperties2(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties2> families(count);
   for (auto& family : families) family.sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
   api.GetPhysicalDeviceQueueFamilyProperties2(device, &count, families.data());
-  const bool computes = std::ranges::any_of(families, [](const auto& family) {
-    return (family.queueFamilyProperties.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-  });
-  if (!computes) adapter.missing.emplace_back("a queue that computes");
+  bool has_one = false;
+  bool has_clock = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const VkQueueFamilyProperties& family = families[i].queueFamilyProperties;
+    if ((family.queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || family.queueCount == 0) continue;
+    const bool draws = (family.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
+    if (!has_one || !draws) {
+      has_one = true;
+      adapter.queue_family = i;
+      has_clock = family.timestampValidBits > 0;
+    }
+    if (!draws) break;
+  }
+  if (!has_one) adapter.missing.emplace_back("a queue that computes");
+  if (!has_clock) adapter.nanoseconds_per_tick = 0;
+}
+
+// What kernels take for granted: the least that Vulkan 1.3 drivers of cards offer.
+void check_workgroups(Adapter& adapter) {
+  constexpr uint32_t kSharedBytes = 32 * 1024;
+  constexpr uint32_t kThreads = 256;
+  if (adapter.shared_bytes < kSharedBytes || adapter.workgroup_threads_max < kThreads) {
+    adapter.missing.push_back(
+        fmt::format("workgroups of {} threads and {} bytes (they have {} and {})", kThreads,
+                    kSharedBytes, adapter.workgroup_threads_max, adapter.shared_bytes));
+  }
 }
 
 std::string lower(std::string_view text) {
@@ -226,6 +251,21 @@ std::string_view to_string(AdapterKind kind) {
   return "of unknown kind";
 }
 
+Status check_usable(const Adapter& adapter) {
+  if (adapter.missing.empty()) return {};
+  return Error{.code = Code::unsupported,
+               .doing = "open device",
+               .where = fmt::format("'{}' ({})", place_of(adapter), adapter.name),
+               .why = fmt::format("it lacks {}", fmt::join(adapter.missing, ", ")),
+               .remedy = "a newer driver may have it: this is " + adapter.driver};
+}
+
+std::string place_of(const Adapter& adapter) { return fmt::format("vulkan:{}", adapter.index); }
+
+std::string title_of(const Adapter& adapter) {
+  return fmt::format("{}, {}", place_of(adapter), adapter.name);
+}
+
 Adapter read_adapter(const InstanceApi& api, VkPhysicalDevice device, size_t index) {
   Adapter adapter;
   adapter.index = index;
@@ -233,7 +273,8 @@ Adapter read_adapter(const InstanceApi& api, VkPhysicalDevice device, size_t ind
   read_properties(api, device, extensions, adapter);
   read_features(api, device, extensions, adapter);
   read_memory(api, device, extensions, adapter);
-  check_queues(api, device, adapter);
+  choose_queue(api, device, adapter);
+  check_workgroups(adapter);
   return adapter;
 }
 

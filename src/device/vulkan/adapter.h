@@ -40,17 +40,26 @@ struct Adapter {
   bool has_int8_dot = false;  // four products of bytes in one instruction
   bool has_cooperative_matrix = false;
   bool has_timeline_semaphore = false;
-  bool has_timestamps = false;
+  double nanoseconds_per_tick = 0;   // of timestamps of its queue; 0: it has none
   bool shares_memory_by_fd = false;  // with another device of this machine
   bool shares_memory_as_dma_buf = false;
   bool hands_over_to_foreign_queues = false;  // those of other drivers
   bool takes_host_memory = false;             // pages of the process as memory of the device
+
+  uint32_t queue_family = 0;  // that Evener computes in
 
   std::vector<std::string> missing;  // what Evener needs and it lacks; empty: it can be used
 
   bool is_software() const { return kind == AdapterKind::software; }
   bool has_all_memory_in_bar() const { return host_visible_bytes >= memory_bytes; }
 };
+
+// "vulkan:0": how it is called whatever words have named it.
+std::string place_of(const Adapter& adapter);
+std::string title_of(const Adapter& adapter);  // "vulkan:0, AMD Radeon RX 7900 XTX (RADV NAVI31)"
+
+// That it can compute for us. Error: unsupported, naming what it lacks.
+Status check_usable(const Adapter& adapter);
 
 // What a driver says of a physical device.
 Adapter read_adapter(const InstanceApi& api, VkPhysicalDevice device, size_t index);

@@ -33,8 +33,7 @@
                                                           f(DeviceWaitIdle)
 
 // Those of extensions: null where the device was not made with them.
-#define EVENER_VULKAN_DEVICE_OPTIONAL(f) \
-  f(GetMemoryFdKHR) f(GetMemoryFdPropertiesKHR) f(GetMemoryHostPointerPropertiesEXT)
+#define EVENER_VULKAN_DEVICE_OPTIONAL(f) f(GetMemoryFdKHR) f(GetMemoryFdPropertiesKHR)
 
 namespace evener::device::vulkan {
 

@@ -10,7 +10,7 @@
 namespace evener::device::vulkan {
 
 // What kernels ask about the rows of a batch, brought along once a step. The structs are those of
-// kernels/kv.glsl, recurrent.glsl and attention.comp.
+// kernels/batch.glsl and attention.comp.
 struct RowPlace {
   uint32_t first_row;  // of its slice
   uint32_t position;

@@ -42,7 +42,7 @@ Status CardDevice::bring_codebooks() {
 
 // Without a clock of its own the card's waits are all that can be seen, from outside.
 bool CardDevice::measure(std::shared_ptr<WorkTimes> times) {
-  if (gpu_->nanoseconds_per_tick() <= 0) return false;
+  if (gpu_->adapter().nanoseconds_per_tick <= 0) return false;
   steps_->measure(std::move(times));
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,58 +10,12 @@
 namespace evener::device::vulkan {
 namespace {
 
-// What kernels take for granted: the least that Vulkan 1.3 drivers of cards offer.
-constexpr uint32_t kSharedBytes = 32 * 1024;
-constexpr uint32_t kWorkgroupThreads = 256;
-
 Error cannot_open(const Adapter& adapter, std::string why, std::string remedy) {
   return Error{.code = Code::unsupported,
                .doing = "open device",
-               .where = fmt::format("vulkan:{}, {}", adapter.index, adapter.name),
+               .where = title_of(adapter),
                .why = std::move(why),
                .remedy = std::move(remedy)};
-}
-
-Status check(const Adapter& adapter) {
-  if (!adapter.missing.empty()) {
-    return cannot_open(adapter, fmt::format("it lacks {}", fmt::join(adapter.missing, ", ")),
-                       "a newer driver may have it; or use another device");
-  }
-  if (adapter.shared_bytes < kSharedBytes || adapter.workgroup_threads_max < kWorkgroupThreads) {
-    return cannot_open(adapter,
-                       fmt::format("its workgroups have {} threads and {} bytes, kernels need {} "
-                                   "and {}",
-                                   adapter.workgroup_threads_max, adapter.shared_bytes,
-                                   kWorkgroupThreads, kSharedBytes),
-                       "use another device");
-  }
-  return {};
-}
-
-struct QueueChoice {
-  uint32_t family = 0;
-  uint32_t timestamp_bits = 0;
-};
-
-// One that computes and does not draw, if there is one: a desktop on the same card disturbs it
-// less.
-std::optional<QueueChoice> choose_queue(const InstanceApi& api, VkPhysicalDevice device) {
-  uint32_t count = 0;
-  api.GetPhysicalDeviceQueueFamilyProperties2(device, &count, nullptr);
-  std::vector<VkQueueFamilyProperties2> families(count);
-  for (auto& family : families) family.sType = VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
-  api.GetPhysicalDeviceQueueFamilyProperties2(device, &count, families.data());
-  std::optional<QueueChoice> chosen;
-  for (uint32_t i = 0; i < count; ++i) {
-    const VkQueueFamilyProperties& family = families[i].queueFamilyProperties;
-    if ((family.queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || family.queueCount == 0) continue;
-    const bool draws = (family.queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
-    if (!chosen || !draws) {
-      chosen = QueueChoice{.family = i, .timestamp_bits = family.timestampValidBits};
-    }
-    if (!draws) break;
-  }
-  return chosen;
 }
 
 const char* name_of(MemoryKind kind) {
@@ -94,17 +47,13 @@ Result<std::shared_ptr<Gpu>> Gpu::create(std::shared_ptr<Instance> instance, siz
 }
 
 Status Gpu::open() {
-  RETURN_IF_ERROR(check(adapter()));
+  RETURN_IF_ERROR(check_usable(adapter()));
   const InstanceApi& api = instance_->api();
   VkPhysicalDevice physical = instance_->physical_device(adapter_);
-  const auto chosen = choose_queue(api, physical);
-  if (!chosen) return cannot_open(adapter(), "no queue of it computes", "use another device");
-  queue_family_ = chosen->family;
-
   constexpr float kPriority = 1;
   VkDeviceQueueCreateInfo queue{};
   queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-  queue.queueFamilyIndex = queue_family_;
+  queue.queueFamilyIndex = queue_family();
   queue.queueCount = 1;
   queue.pQueuePriorities = &kPriority;
   VkPhysicalDeviceVulkan13Features in_13{};
@@ -131,9 +80,6 @@ Status Gpu::open() {
   if (adapter().hands_over_to_foreign_queues) {
     extensions.push_back(VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME);
   }
-  if (adapter().takes_host_memory) {
-    extensions.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-  }
   VkDeviceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   info.pNext = &features;
@@ -146,18 +92,12 @@ Status Gpu::open() {
     return cannot_open(adapter(), result_name(result), "see `dmesg`; the driver may need a reset");
   }
   RETURN_IF_ERROR(load_functions());
-  api_.GetDeviceQueue(device_, queue_family_, 0, &queue_);
+  api_.GetDeviceQueue(device_, queue_family(), 0, &queue_);
 
   VkPhysicalDeviceMemoryProperties2 memory{};
   memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
   api.GetPhysicalDeviceMemoryProperties2(physical, &memory);
   memory_types_ = memory.memoryProperties;
-  VkPhysicalDeviceProperties2 properties{};
-  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  api.GetPhysicalDeviceProperties2(physical, &properties);
-  if (chosen->timestamp_bits > 0) {
-    nanoseconds_per_tick_ = double(properties.properties.limits.timestampPeriod);
-  }
   return {};
 }
 
@@ -209,37 +149,21 @@ Result<GpuMemory> Gpu::allocate(size_t size_bytes, MemoryKind kind, const char* 
   const auto fail = [&](const char* why) {
     return Error{.code = Code::out_of_memory,
                  .doing = "allocate memory",
-                 .where = fmt::format("vulkan:{}, {}", adapter().index, what),
+                 .where = fmt::format("{}, {}", place_of(adapter()), what),
                  .why = fmt::format("{} of {}: {}", bytes_text(size_bytes), name_of(kind), why),
                  .remedy =
                      "close what else uses the card, or use a smaller model, context or "
                      "--max-sequences"};
   };
-  GpuMemory result{.size_bytes = size_bytes};
-  VkBufferCreateInfo buffer{};
-  buffer.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-  buffer.size = size_bytes;
-  buffer.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   if (size_bytes > adapter().allocation_bytes_max) return fail("more than one piece may have");
-  if (const VkResult made = api_.CreateBuffer(device_, &buffer, nullptr, &result.buffer);
-      made != VK_SUCCESS) {
-    return fail(result_name(made));
-  }
-  VkMemoryRequirements needs{};
-  api_.GetBufferMemoryRequirements(device_, result.buffer, &needs);
-  VkMemoryAllocateFlagsInfo flags{};
-  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-  VkMemoryAllocateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-  info.pNext = &flags;
-  info.allocationSize = needs.size;
-  info.memoryTypeIndex = memory_type(needs.memoryTypeBits, kind);
-  VkResult done = info.memoryTypeIndex == UINT32_MAX
-                      ? VK_ERROR_FEATURE_NOT_PRESENT
-                      : api_.AllocateMemory(device_, &info, nullptr, &result.memory);
-  if (done == VK_SUCCESS) done = api_.BindBufferMemory(device_, result.buffer, result.memory, 0);
+  GpuMemory result;
+  VkResult done = make_buffer(api_, device_, size_bytes, nullptr, result);
+  if (done != VK_SUCCESS) return fail(result_name(done));
+  const VkMemoryRequirements needs = needs_of(api_, device_, result);
+  const Backing backing{.size_bytes = needs.size,
+                        .memory_type = memory_type(needs.memoryTypeBits, kind)};
+  done = backing.memory_type == UINT32_MAX ? VK_ERROR_FEATURE_NOT_PRESENT
+                                           : back(api_, device_, backing, result);
   if (done == VK_SUCCESS && kind != MemoryKind::device) {
     void* host = nullptr;
     done = api_.MapMemory(device_, result.memory, 0, VK_WHOLE_SIZE, 0, &host);
@@ -249,14 +173,9 @@ Result<GpuMemory> Gpu::allocate(size_t size_bytes, MemoryKind kind, const char* 
     free(result);
     return fail(result_name(done));
   }
-  const VkMemoryPropertyFlags flags_of_type =
-      memory_types_.memoryTypes[info.memoryTypeIndex].propertyFlags;
-  result.is_on_host = (flags_of_type & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0;
+  const VkMemoryPropertyFlags flags = memory_types_.memoryTypes[backing.memory_type].propertyFlags;
+  result.is_on_host = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) == 0;
   if (result.is_on_host) host_bytes_ += size_bytes;
-  VkBufferDeviceAddressInfo address{};
-  address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-  address.buffer = result.buffer;
-  result.address = api_.GetBufferDeviceAddress(device_, &address);
   return result;
 }
 
@@ -265,6 +184,14 @@ void Gpu::free(const GpuMemory& memory) {
   if (memory.is_on_host) host_bytes_ -= memory.size_bytes;
   api_.DestroyBuffer(device_, memory.buffer, nullptr);
   api_.FreeMemory(device_, memory.memory, nullptr);
+}
+
+Error Gpu::no_room(std::string_view doing, VkResult result) const {
+  return Error{.code = Code::out_of_memory,
+               .doing = std::string(doing),
+               .where = adapter().name,
+               .why = result_name(result),
+               .remedy = {}};
 }
 
 VkResult Gpu::submit(const VkSubmitInfo& submission) {

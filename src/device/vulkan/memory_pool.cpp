@@ -70,13 +70,11 @@ Result<Region> MemoryPool::allocate(size_t size_bytes, const char* what) {
   region.buffer_ = memory.buffer;
   region.offset_ = offset;
   region.size_bytes_ = size;
-  used_bytes_ += size;
   return region;
 }
 
 void MemoryPool::release(const Region& region) {
   const std::lock_guard lock(mutex_);
-  used_bytes_ -= region.size_bytes_;
   Block& block = blocks_[region.block_];
   auto place = block.free_at.emplace(region.offset_, region.size_bytes_).first;
   if (const auto next = std::next(place);
@@ -98,11 +96,6 @@ void MemoryPool::release(const Region& region) {
   gpu_->free(block.memory);
   block = {};
   ++generation_;
-}
-
-size_t MemoryPool::used_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return used_bytes_;
 }
 
 MemoryPool::~MemoryPool() {

@@ -57,8 +57,6 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   // Not zeroed. Error: out_of_memory.
   Result<Region> allocate(size_t size_bytes, const char* what);
 
-  size_t used_bytes() const;
-
   // Counts the blocks that were given back to the driver: what was recorded with an earlier number
   // may name buffers that are gone.
   size_t generation() const { return generation_; }
@@ -76,9 +74,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void release(const Region& region);
 
   std::shared_ptr<Gpu> gpu_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<Block> blocks_;
-  size_t used_bytes_ = 0;
   std::atomic<size_t> generation_ = 0;
 };
 

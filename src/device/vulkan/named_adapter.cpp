@@ -1,8 +1,5 @@
 #include "device/vulkan/named_adapter.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <atomic>
 
 #include "base/log.h"
@@ -15,17 +12,6 @@ Result<Adapter> named_adapter(const DeviceName& name) {
   ASSIGN_OR_RETURN(const size_t index, find_adapter(instance->adapters(), name.adapter));
   return instance->adapters()[index];
 }
-
-Status check_usable(const Adapter& adapter) {
-  if (adapter.missing.empty()) return {};
-  return Error{.code = Code::unsupported,
-               .doing = "open device",
-               .where = fmt::format("'{}' ({})", place_of(adapter), adapter.name),
-               .why = fmt::format("it lacks {}", fmt::join(adapter.missing, ", ")),
-               .remedy = "a newer driver may have it: this is " + adapter.driver};
-}
-
-std::string place_of(const Adapter& adapter) { return fmt::format("vulkan:{}", adapter.index); }
 
 void warn_of_software(const Adapter& adapter) {
   static std::atomic<bool> is_said = false;

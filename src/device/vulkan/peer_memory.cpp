@@ -13,10 +13,6 @@ namespace {
 
 constexpr size_t kSharedAlignment = size_t{64} << 10;  // what either side may round a buffer up to
 
-constexpr VkBufferUsageFlags kUsage =
-    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-    VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-
 VkExternalMemoryHandleTypeFlagBits type_of(PeerHandle handle) {
   return handle == PeerHandle::dma_buf ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT
                                        : VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
@@ -30,9 +26,7 @@ Error cannot_share(std::string where, std::string why) {
                .remedy = "data go through the host"};
 }
 
-std::string name_of(const Gpu& gpu) {
-  return fmt::format("vulkan:{}, {}", gpu.adapter().index, gpu.adapter().name);
-}
+std::string name_of(const Gpu& gpu) { return title_of(gpu.adapter()); }
 
 VkPhysicalDeviceIDProperties ids_of(const Gpu& gpu) {
   VkPhysicalDeviceIDProperties ids{};
@@ -71,7 +65,7 @@ class OpenFile {
 VkExternalMemoryFeatureFlags features_of(const Gpu& gpu, PeerHandle handle) {
   VkPhysicalDeviceExternalBufferInfo asked{};
   asked.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
-  asked.usage = kUsage;
+  asked.usage = kBufferUsage;
   asked.handleType = type_of(handle);
   VkExternalBufferProperties told{};
   told.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
@@ -80,58 +74,12 @@ VkExternalMemoryFeatureFlags features_of(const Gpu& gpu, PeerHandle handle) {
   return told.externalMemoryProperties.externalMemoryFeatures;
 }
 
-VkResult make_buffer(const Gpu& gpu, PeerHandle handle, size_t size_bytes, GpuMemory& memory) {
+VkResult make_shared_buffer(const Gpu& gpu, PeerHandle handle, size_t size_bytes,
+                            GpuMemory& memory) {
   VkExternalMemoryBufferCreateInfo shared{};
   shared.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
   shared.handleTypes = type_of(handle);
-  VkBufferCreateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-  info.pNext = &shared;
-  info.size = size_bytes;
-  info.usage = kUsage;
-  memory.size_bytes = size_bytes;
-  return gpu.api().CreateBuffer(gpu.device(), &info, nullptr, &memory.buffer);
-}
-
-struct Allocation {
-  size_t size_bytes = 0;
-  uint32_t memory_type = 0;
-  bool is_dedicated = false;  // to one buffer
-  const void* next = nullptr;
-};
-
-// Memory for the buffer, bound to it.
-VkResult back(const Gpu& gpu, const Allocation& allocation, GpuMemory& memory) {
-  VkMemoryDedicatedAllocateInfo dedicated{};
-  dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
-  dedicated.pNext = allocation.next;
-  dedicated.buffer = memory.buffer;
-  VkMemoryAllocateFlagsInfo flags{};
-  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-  flags.pNext = allocation.is_dedicated ? &dedicated : allocation.next;
-  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-  VkMemoryAllocateInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-  info.pNext = &flags;
-  info.allocationSize = allocation.size_bytes;
-  info.memoryTypeIndex = allocation.memory_type;
-  return gpu.api().AllocateMemory(gpu.device(), &info, nullptr, &memory.memory);
-}
-
-VkResult bind(const Gpu& gpu, GpuMemory& memory) {
-  const VkResult result = gpu.api().BindBufferMemory(gpu.device(), memory.buffer, memory.memory, 0);
-  if (result != VK_SUCCESS) return result;
-  VkBufferDeviceAddressInfo address{};
-  address.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-  address.buffer = memory.buffer;
-  memory.address = gpu.api().GetBufferDeviceAddress(gpu.device(), &address);
-  return VK_SUCCESS;
-}
-
-VkMemoryRequirements needs_of(const Gpu& gpu, const GpuMemory& memory) {
-  VkMemoryRequirements needs{};
-  gpu.api().GetBufferMemoryRequirements(gpu.device(), memory.buffer, &needs);
-  return needs;
+  return make_buffer(gpu.api(), gpu.device(), size_bytes, &shared, memory);
 }
 
 }  // namespace
@@ -207,9 +155,9 @@ Status PeerMemory::allocate(size_t size_bytes, Kept& kept) {
   if (size > gpu.adapter().allocation_bytes_max || size > peer_->adapter().allocation_bytes_max) {
     return refused(gpu, "it has no memory to share", VK_ERROR_OUT_OF_DEVICE_MEMORY);
   }
-  VkResult result = make_buffer(gpu, handle_, size, at_owner_);
+  VkResult result = make_shared_buffer(gpu, handle_, size, at_owner_);
   if (result != VK_SUCCESS) return refused(gpu, "it makes no buffer to share", result);
-  const VkMemoryRequirements needs = needs_of(gpu, at_owner_);
+  const VkMemoryRequirements needs = needs_of(gpu.api(), gpu.device(), at_owner_);
   kept.size_bytes = needs.size;
   kept.memory_type = gpu.memory_type(needs.memoryTypeBits, MemoryKind::device);
   if (kept.memory_type == UINT32_MAX) {
@@ -218,12 +166,11 @@ Status PeerMemory::allocate(size_t size_bytes, Kept& kept) {
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
   exported.handleTypes = type_of(handle_);
-  const Allocation allocation{.size_bytes = kept.size_bytes,
-                              .memory_type = kept.memory_type,
-                              .is_dedicated = kept.is_dedicated,
-                              .next = &exported};
-  result = back(gpu, allocation, at_owner_);
-  if (result == VK_SUCCESS) result = bind(gpu, at_owner_);
+  const Backing backing{.size_bytes = kept.size_bytes,
+                        .memory_type = kept.memory_type,
+                        .is_dedicated = kept.is_dedicated,
+                        .next = &exported};
+  result = back(gpu.api(), gpu.device(), backing, at_owner_);
   if (result != VK_SUCCESS) return refused(gpu, "it has no memory to share", result);
   return {};
 }
@@ -239,9 +186,9 @@ Status PeerMemory::import(const Kept& kept) {
   OpenFile file(fd);
 
   const Gpu& gpu = *peer_;
-  result = make_buffer(gpu, handle_, at_owner_.size_bytes, at_peer_);
+  result = make_shared_buffer(gpu, handle_, at_owner_.size_bytes, at_peer_);
   if (result != VK_SUCCESS) return refused(gpu, "it makes no buffer for another's memory", result);
-  const VkMemoryRequirements needs = needs_of(gpu, at_peer_);
+  const VkMemoryRequirements needs = needs_of(gpu.api(), gpu.device(), at_peer_);
   uint32_t memory_type = kept.memory_type;  // a driver's own handle says which
   if (handle_ == PeerHandle::dma_buf) {
     VkMemoryFdPropertiesKHR told{};
@@ -260,13 +207,12 @@ Status PeerMemory::import(const Kept& kept) {
   imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
   imported.handleType = type_of(handle_);
   imported.fd = fd;
-  const Allocation allocation{.size_bytes = kept.size_bytes,
-                              .memory_type = memory_type,
-                              .is_dedicated = kept.is_dedicated,
-                              .next = &imported};
-  result = back(gpu, allocation, at_peer_);
-  if (result == VK_SUCCESS) file.give_away();  // to the driver
-  if (result == VK_SUCCESS) result = bind(gpu, at_peer_);
+  const Backing backing{.size_bytes = kept.size_bytes,
+                        .memory_type = memory_type,
+                        .is_dedicated = kept.is_dedicated,
+                        .next = &imported};
+  result = back(gpu.api(), gpu.device(), backing, at_peer_);
+  if (at_peer_.memory != VK_NULL_HANDLE) file.give_away();  // to the driver
   if (result != VK_SUCCESS) return refused(gpu, "it does not take another's memory", result);
   return {};
 }

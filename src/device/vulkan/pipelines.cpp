@@ -74,11 +74,7 @@ Status Pipelines::open(std::filesystem::path cache_file) {
     result = api.CreatePipelineCache(gpu_->device(), &cache, nullptr, &cache_);
   }
   if (result == VK_SUCCESS) return {};
-  return Error{.code = Code::out_of_memory,
-               .doing = "open device",
-               .where = gpu_->adapter().name,
-               .why = result_name(result),
-               .remedy = {}};
+  return gpu_->no_room("open device", result);
 }
 
 Result<VkPipeline> Pipelines::get(const PipelineKey& key) {

@@ -46,8 +46,6 @@ class Pipelines {
   // Errors: unsupported (the driver cannot compile it), out_of_memory.
   Result<VkPipeline> get(const PipelineKey& key);
 
-  size_t num_made() const { return made_.size(); }
-
   // Writes the file, if there is something to write.
   void save();
 

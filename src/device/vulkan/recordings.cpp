@@ -9,13 +9,7 @@
 namespace evener::device::vulkan {
 namespace {
 
-Error cannot_record(const Gpu& gpu, VkResult result) {
-  return Error{.code = Code::out_of_memory,
-               .doing = "record a step",
-               .where = gpu.adapter().name,
-               .why = result_name(result),
-               .remedy = {}};
-}
+constexpr const char* kRecording = "record a step";  // for messages
 
 constexpr VkPipelineStageFlags kStages =
     VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
@@ -65,7 +59,7 @@ Result<std::unique_ptr<Recordings>> Recordings::create(std::shared_ptr<Gpu> gpu,
   const Gpu& card = *recordings->gpu_;
   const VkResult result =
       card.api().CreateCommandPool(card.device(), &info, nullptr, &recordings->pool_);
-  if (result != VK_SUCCESS) return cannot_record(card, result);
+  if (result != VK_SUCCESS) return card.no_room(kRecording, result);
   return recordings;
 }
 
@@ -127,7 +121,7 @@ Status Recordings::record(Recording& recording, bool has_timestamps) {
   allocation.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   allocation.commandBufferCount = 1;
   VkResult result = api.AllocateCommandBuffers(gpu_->device(), &allocation, &recording.buffer);
-  if (result != VK_SUCCESS) return cannot_record(*gpu_, result);
+  if (result != VK_SUCCESS) return gpu_->no_room(kRecording, result);
 
   for (const Command& command : recording.commands) {
     const Work work = Work(command.work);
@@ -139,12 +133,12 @@ Status Recordings::record(Recording& recording, bool has_timestamps) {
     queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
     queries.queryCount = uint32_t(recording.works.size() + 1);
     result = api.CreateQueryPool(gpu_->device(), &queries, nullptr, &recording.queries);
-    if (result != VK_SUCCESS) return cannot_record(*gpu_, result);
+    if (result != VK_SUCCESS) return gpu_->no_room(kRecording, result);
   }
   VkCommandBufferBeginInfo begin{};
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   result = api.BeginCommandBuffer(recording.buffer, &begin);
-  if (result != VK_SUCCESS) return cannot_record(*gpu_, result);
+  if (result != VK_SUCCESS) return gpu_->no_room(kRecording, result);
   uint32_t num_stamps = 0;
   const auto stamp = [&](VkPipelineStageFlagBits stage) {
     if (has_timestamps) {
@@ -173,7 +167,7 @@ Status Recordings::record(Recording& recording, bool has_timestamps) {
   stamp(VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
   put_barrier(api, recording.buffer, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   result = api.EndCommandBuffer(recording.buffer);
-  if (result != VK_SUCCESS) return cannot_record(*gpu_, result);
+  if (result != VK_SUCCESS) return gpu_->no_room(kRecording, result);
   return {};
 }
 

@@ -41,11 +41,7 @@ Status Steps::open() {
   info.pNext = &type;
   const VkResult result = gpu_->api().CreateSemaphore(gpu_->device(), &info, nullptr, &timeline_);
   if (result == VK_SUCCESS) return {};
-  return Error{.code = Code::out_of_memory,
-               .doing = "open device",
-               .where = gpu_->adapter().name,
-               .why = result_name(result),
-               .remedy = {}};
+  return gpu_->no_room("open device", result);
 }
 
 Steps::~Steps() {
@@ -55,12 +51,8 @@ Steps::~Steps() {
 }
 
 void Steps::add(Command command, std::span<const Touched> reads, std::span<const Touched> writes) {
-  if (hazards_.needs_barrier(reads, writes)) {
-    command.waits = 1;
-    ++num_barriers_;
-  }
+  if (hazards_.needs_barrier(reads, writes)) command.waits = 1;
   commands_.push_back(command);
-  ++num_commands_;
 }
 
 void Steps::begin() {
@@ -192,7 +184,7 @@ void Steps::submit() {
     recordings_->clear();
     generation_ = pool_->generation();
   }
-  const bool has_timestamps = times_ != nullptr && gpu_->nanoseconds_per_tick() > 0;
+  const bool has_timestamps = times_ != nullptr && gpu_->adapter().nanoseconds_per_tick > 0;
   const auto recording = recordings_->get(commands_, has_timestamps, done_value_);
   if (!recording) return fail(recording.error());
   commands_.clear();
@@ -211,12 +203,8 @@ void Steps::submit() {
   submission.signalSemaphoreCount = 1;
   submission.pSignalSemaphores = &timeline_;
   if (const VkResult result = gpu_->submit(submission); result != VK_SUCCESS) {
-    gpu_->abandon();
-    return fail({.code = Code::unavailable,
-                 .doing = "compute",
-                 .where = fmt::format("vulkan:{}, {}", gpu_->adapter().index, gpu_->adapter().name),
-                 .why = fmt::format("it takes no work: {}", result_name(result)),
-                 .remedy = "see `dmesg`: the driver may have reset the card"});
+    return give_up(fmt::format("it takes no work: {}", result_name(result)),
+                   "see `dmesg`: the driver may have reset the card");
   }
   timeline_value_ = value;
   (*recording)->ends_at = value;
@@ -252,16 +240,20 @@ void Steps::wait_for(uint64_t value) {
     done_value_ = value;
     return;
   }
+  give_up(result == VK_TIMEOUT
+              ? fmt::format("it has not answered for {:.3g} s",
+                            std::chrono::duration<double>(options_.deadline).count())
+              : fmt::format("it is lost: {}", result_name(result)),
+          "see `dmesg`; look at power, cooling and the slot (`evener doctor`)");
+}
+
+void Steps::give_up(std::string why, const char* remedy) {
   gpu_->abandon();
-  const std::string why =
-      result == VK_TIMEOUT ? fmt::format("it has not answered for {:.3g} s",
-                                         std::chrono::duration<double>(options_.deadline).count())
-                           : fmt::format("it is lost: {}", result_name(result));
   fail({.code = Code::unavailable,
         .doing = "compute",
-        .where = fmt::format("vulkan:{}, {}", gpu_->adapter().index, gpu_->adapter().name),
-        .why = why,
-        .remedy = "see `dmesg`; look at power, cooling and the slot (`evener doctor`)"});
+        .where = title_of(gpu_->adapter()),
+        .why = std::move(why),
+        .remedy = remedy});
 }
 
 void Steps::add_times(Frame& frame) {
@@ -274,10 +266,9 @@ void Steps::add_times(Frame& frame) {
   if (result != VK_SUCCESS) return;
   for (size_t i = 0; i < recording->works.size(); ++i) {
     const double ticks = stamps[i + 1] > stamps[i] ? double(stamps[i + 1] - stamps[i]) : 0;
-    times_->add(
-        recording->works[i],
-        std::chrono::duration_cast<WorkTimes::Clock::duration>(
-            std::chrono::duration<double, std::nano>(ticks * gpu_->nanoseconds_per_tick())));
+    times_->add(recording->works[i], std::chrono::duration_cast<WorkTimes::Clock::duration>(
+                                         std::chrono::duration<double, std::nano>(
+                                             ticks * gpu_->adapter().nanoseconds_per_tick)));
   }
 }
 

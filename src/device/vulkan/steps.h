@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -105,8 +106,6 @@ class Steps {
   // What was done so far: steps, and how many of them had to be recorded.
   size_t num_steps() const { return num_steps_; }
   size_t num_recorded() const { return recordings_->num_made(); }
-  size_t num_commands() const { return num_commands_; }
-  size_t num_barriers() const { return num_barriers_; }
   const StepCosts& costs() const { return costs_; }
   void forget_costs() { costs_.clear(); }
   bool is_plan() const { return options_.is_plan; }
@@ -132,6 +131,7 @@ class Steps {
   void pass_on(CommandKind kind, const Place& shared, size_t size_bytes, uint32_t family);
   void submit();
   VkResult wait(uint64_t value);
+  void give_up(std::string why, const char* remedy);
   void add_times(Frame& frame);
   Frame& frame() { return *frames_[frame_]; }
 
@@ -155,8 +155,6 @@ class Steps {
   StepCosts costs_;
   SpillWatch spill_watch_;
   size_t num_steps_ = 0;
-  size_t num_commands_ = 0;
-  size_t num_barriers_ = 0;
 };
 
 }  // namespace evener::device::vulkan

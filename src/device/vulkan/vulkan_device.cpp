@@ -27,7 +27,7 @@ Result<std::unique_ptr<CardDevice>> create_card_device(const VulkanOptions& opti
   ASSIGN_OR_RETURN(auto gpu, Gpu::create(std::move(instance), options.adapter));
   const Adapter& adapter = gpu->adapter();
   DeviceInfo info{
-      .name = fmt::format("vulkan:{}", adapter.index),
+      .name = place_of(adapter),
       .description = fmt::format("{}, {}", adapter.name, adapter.driver),
       .memory_bytes = adapter.memory_bytes,
       .num_threads = 0,

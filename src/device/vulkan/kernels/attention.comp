@@ -19,7 +19,6 @@ layout(constant_id = 7) const uint kChannels = 1;  // of a thread: kHeadDim over
 layout(constant_id = 8) const uint kScores = 4;    // of a thread: kQueries over its kind, rounded up
 
 const uint kTile = 32;
-const uint kSpan = 512;
 
 // Rows of one workgroup; those of AttentionUnit in batch_data.h.
 struct Unit {

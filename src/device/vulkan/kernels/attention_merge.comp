@@ -2,10 +2,10 @@
 // The spans of one row and head, in rising order. Rows within one span are there already.
 #include "common.glsl"
 #include "functions.glsl"
+#include "batch.glsl"
 #include "kv.glsl"
 
 layout(local_size_x_id = 0) in;
-const uint kSpan = 512;  // that of attention.comp
 
 layout(push_constant, scalar) uniform Args {
   Floats partial, y;

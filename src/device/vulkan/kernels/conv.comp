@@ -3,7 +3,7 @@
 // from its slot, which conv_history.comp brings up to date afterwards.
 #include "common.glsl"
 #include "functions.glsl"
-#include "kv.glsl"
+#include "batch.glsl"
 
 layout(local_size_x_id = 0) in;
 

@@ -1,7 +1,7 @@
 #version 460
 // The last rows of a slice go to its slot; one thread a channel of a slice.
 #include "common.glsl"
-#include "recurrent.glsl"
+#include "batch.glsl"
 
 layout(local_size_x_id = 0) in;
 

@@ -3,7 +3,7 @@
 // state, which stays with it from the first row of a slice to the last: columns know nothing of each
 // other.
 #include "common.glsl"
-#include "recurrent.glsl"
+#include "batch.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint kHeadDim = 128;

@@ -2,15 +2,11 @@
 // Choices by expert, and tiles of at most kRows of them that share one: one workgroup. The order of
 // the choices of an expert is any: none of their results depends on it.
 #include "common.glsl"
+#include "tiles.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 1) const uint kExperts = 64;  // of all
 layout(constant_id = 2) const uint kRows = 32;
-
-struct Tile {
-  uint expert, first, count;
-};
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Tiles { Tile v[]; };
 
 layout(push_constant, scalar) uniform Args {
   Ints experts;  // [choices]

@@ -14,11 +14,5 @@ uint kv_row_words(uint type, uint dim) {
   return (dim + 3) / 4;
 }
 
-// Rows of the batch: where each stands. Those of RowPlace in batch_data.h.
-struct RowPlace {
-  uint first_row;   // of its slice
-  uint position;
-  uint pages;       // where its sequence's page numbers begin in the list of pages
-  uint slot;
-};
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer RowPlaces { RowPlace v[]; };
+// Positions that attention takes together, wherever rows begin; spans are merged in rising order.
+const uint kSpan = 512;

@@ -2,13 +2,8 @@
 //     y = (((chunk 0) + chunk 1) + ...) + bias,   a chunk being ((unit 0) + unit 1) + ...
 // in both, so that a row gets the same bits from either.
 #include "common.glsl"
+#include "tiles.glsl"
 #include "weights.glsl"
-
-// Neighbours in a list of rows that go through the same matrix; those of RowTile in ops_experts.cpp.
-struct Tile {
-  uint expert, first, count;
-};
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Tiles { Tile v[]; };
 
 layout(constant_id = 1) const bool kIsGrouped = false;  // rows by tiles and places, else in order
 

@@ -2,6 +2,7 @@
 // One thread: 64 channels of a head's key or value of one row.
 #include "common.glsl"
 #include "functions.glsl"
+#include "batch.glsl"
 #include "kv.glsl"
 
 layout(local_size_x_id = 0) in;

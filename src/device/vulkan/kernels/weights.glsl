@@ -74,6 +74,13 @@ WeightUnit with_scale(float scale) {
   return w;
 }
 
+// A scale in the lower and a least weight in the upper half of a word.
+WeightUnit with_scale_and_least(uint halves) {
+  WeightUnit w = with_scale(half_value(halves & 0xffffu));
+  w.least = vec2(half_value(halves >> 16));
+  return w;
+}
+
 // Sixteen 4-bit codes of low halves, then of high ones.
 #define EVENER_NIBBLES(w, first, change)                                  \
   for (uint i = 0; i < 4; ++i) {                                          \
@@ -105,6 +112,15 @@ uvec2 k_scale_and_min(Block b, uint sub) {
   return uvec2((low & 15u) | (scales >> 6) << 4, (low >> 4) | (mins >> 6) << 4);
 }
 
+// A sub-block of them without its codes.
+WeightUnit k_unit(Block b, uint sub) {
+  const uint word = word_of(b, 0);
+  const uvec2 factors = k_scale_and_min(b, sub);
+  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(factors.x)));
+  w.least = vec2(times(-half_value(word >> 16), float(factors.y)));
+  return w;
+}
+
 // Codebooks, in words; those of Codebooks in codebook_memory.h.
 const uint kIq1Grid = 0;
 const uint kIq2XxsGrid = 4096;
@@ -112,6 +128,20 @@ const uint kIq2XsGrid = 4608;
 const uint kIq2SGrid = 5632;
 const uint kIq3XxsGrid = 7680;
 const uint kIq3SGrid = 7936;
+
+// A point of eight coordinates as codes 8 i and the seven behind it.
+void put_point(inout WeightUnit w, uint i, Words books, uint point, uint signs) {
+  w.codes[2 * i] = with_signs(books.v[point], signs);
+  w.codes[2 * i + 1] = with_signs(books.v[point + 1], signs >> 4);
+}
+
+// One of IQ1, whose codes are 8 coordinate + or - 1; the book has 8 coordinate + 16.
+void put_shifted_point(inout WeightUnit w, uint i, Words books, uint index, bool is_negative) {
+  const uint point = kIq1Grid + 2 * index;
+  const uint shift = is_negative ? 0x11111111u : 0x0f0f0f0fu;
+  w.codes[2 * i] = less(books.v[point], shift);
+  w.codes[2 * i + 1] = less(books.v[point + 1], shift);
+}
 
 // Unit `s` of block b.
 #if defined(FORMAT_Q4_0)
@@ -125,9 +155,7 @@ WeightUnit decode(Block b, uint s, Words books) {
 #define HAS_HALF_SUM
 const uint kBlock = 32, kBodyWords = 5;
 WeightUnit decode(Block b, uint s, Words books) {
-  const uint word = word_of(b, 0);
-  WeightUnit w = with_scale(half_value(word & 0xffffu));
-  w.least = vec2(half_value(word >> 16));
+  WeightUnit w = with_scale_and_least(word_of(b, 0));
   EVENER_NIBBLES(w, 1, same)
   return w;
 }
@@ -146,9 +174,7 @@ WeightUnit decode(Block b, uint s, Words books) {
 #define HAS_HALF_SUM
 const uint kBlock = 32, kBodyWords = 6;
 WeightUnit decode(Block b, uint s, Words books) {
-  const uint word = word_of(b, 0);
-  WeightUnit w = with_scale(half_value(word & 0xffffu));
-  w.least = vec2(half_value(word >> 16));
+  WeightUnit w = with_scale_and_least(word_of(b, 0));
   const uint fifth = word_of(b, 1);
   EVENER_NIBBLES(w, 2, same)
   for (uint i = 0; i < 8; ++i) w.codes[i] |= spread((fifth >> (4 * i)) & 15u) << 4;
@@ -200,10 +226,7 @@ WeightUnit decode(Block b, uint s, Words books) {
 #define HAS_LEAST
 const uint kBlock = 256, kBodyWords = 36;
 WeightUnit decode(Block b, uint s, Words books) {
-  const uint word = word_of(b, 0);
-  const uvec2 sub = k_scale_and_min(b, s);
-  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(sub.x)));
-  w.least = vec2(times(-half_value(word >> 16), float(sub.y)));
+  WeightUnit w = k_unit(b, s);
   for (uint i = 0; i < 8; ++i) {
     w.codes[i] = (word_of(b, 4 + s / 2 * 8 + i) >> (4 * (s & 1u))) & 0x0f0f0f0fu;
   }
@@ -213,10 +236,7 @@ WeightUnit decode(Block b, uint s, Words books) {
 #define HAS_LEAST
 const uint kBlock = 256, kBodyWords = 44;
 WeightUnit decode(Block b, uint s, Words books) {
-  const uint word = word_of(b, 0);
-  const uvec2 sub = k_scale_and_min(b, s);
-  WeightUnit w = with_scale(times(half_value(word & 0xffffu), float(sub.x)));
-  w.least = vec2(times(-half_value(word >> 16), float(sub.y)));
+  WeightUnit w = k_unit(b, s);
   for (uint i = 0; i < 8; ++i) {
     const uint low = (word_of(b, 12 + s / 2 * 8 + i) >> (4 * (s & 1u))) & 0x0f0f0f0fu;
     w.codes[i] = low | ((word_of(b, 4 + i) >> s) & 0x01010101u) << 4;
@@ -353,9 +373,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   WeightUnit w = with_scale(times(head_scale(b), (float(word >> 28) + 0.5) * 0.25));
   for (uint i = 0; i < 4; ++i) {
     const uint point = kIq2XxsGrid + 2 * byte_of(indices, i);
-    const uint signs = even_signs((word >> (7 * i)) & 127u);
-    w.codes[2 * i] = with_signs(books.v[point], signs);
-    w.codes[2 * i + 1] = with_signs(books.v[point + 1], signs >> 4);
+    put_point(w, i, books, point, even_signs((word >> (7 * i)) & 127u));
   }
   return w;
 }
@@ -369,9 +387,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   for (uint i = 0; i < 4; ++i) {
     const uint both = (word_of(b, 2 * s + i / 2) >> (16 * (i & 1u))) & 0xffffu;
     const uint point = kIq2XsGrid + 2 * (both & 511u);
-    const uint signs = even_signs(both >> 9);
-    w.codes[2 * i] = with_signs(books.v[point], signs);
-    w.codes[2 * i + 1] = with_signs(books.v[point + 1], signs >> 4);
+    put_point(w, i, books, point, even_signs(both >> 9));
   }
   return w;
 }
@@ -387,8 +403,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   w.scale = times(head_scale(b), (vec2(subs & 15u, subs >> 4) + 0.5) * 0.25);
   for (uint i = 0; i < 4; ++i) {
     const uint point = kIq2SGrid + 2 * (byte_of(low, i) | ((high >> (2 * i)) & 3u) << 8);
-    w.codes[2 * i] = with_signs(books.v[point], byte_of(signs, i));
-    w.codes[2 * i + 1] = with_signs(books.v[point + 1], byte_of(signs, i) >> 4);
+    put_point(w, i, books, point, byte_of(signs, i));
   }
   return w;
 }
@@ -419,17 +434,14 @@ WeightUnit decode(Block b, uint s, Words books) {
   return w;
 }
 #elif defined(FORMAT_IQ1_S)
-// Codes are 8 coordinate + or - 1; the book has 8 coordinate + 16.
 const uint kBlock = 256, kBodyWords = 12;
 WeightUnit decode(Block b, uint s, Words books) {
   const uint word = (word_of(b, 8 + s / 2) >> (16 * (s & 1u))) & 0xffffu;
   const uint low = word_of(b, s);
   WeightUnit w = with_scale(times(head_scale(b), float(2 * ((word >> 12) & 7u) + 1) * 0.125));
-  const uint shift = (word >> 15) != 0u ? 0x11111111u : 0x0f0f0f0fu;
   for (uint i = 0; i < 4; ++i) {
-    const uint point = kIq1Grid + 2 * (byte_of(low, i) | ((word >> (3 * i)) & 7u) << 8);
-    w.codes[2 * i] = less(books.v[point], shift);
-    w.codes[2 * i + 1] = less(books.v[point + 1], shift);
+    const uint index = byte_of(low, i) | ((word >> (3 * i)) & 7u) << 8;
+    put_shifted_point(w, i, books, index, (word >> 15) != 0u);
   }
   return w;
 }
@@ -449,10 +461,7 @@ WeightUnit decode(Block b, uint s, Words books) {
   w.scale = times(half_value(h), vec2(2 * (subs & 7u) + 1, 2 * ((subs >> 3) & 7u) + 1) * 0.125);
   for (uint i = 0; i < 4; ++i) {
     const uint four = (high >> (4 * i)) & 15u;
-    const uint point = kIq1Grid + 2 * (byte_of(low, i) | (four & 7u) << 8);
-    const uint shift = (four & 8u) != 0u ? 0x11111111u : 0x0f0f0f0fu;
-    w.codes[2 * i] = less(books.v[point], shift);
-    w.codes[2 * i + 1] = less(books.v[point + 1], shift);
+    put_shifted_point(w, i, books, byte_of(low, i) | (four & 7u) << 8, (four & 8u) != 0u);
   }
   return w;
 }
